@@ -1,0 +1,76 @@
+// The configuration a user writes: keys, defaults, limits. Strict: an unknown key is refused by name.
+
+import z from '@deepseek-ai/schemastery'
+import { SEVERITIES, type Severity } from '../severity.ts'
+
+/** When an update is reviewed: after every step, after steps that changed something, or once a turn. */
+export type ReviewAt = 'step' | 'mutation' | 'turn'
+
+export interface Config {
+  /** Master switch. */
+  enabled: boolean
+  /** Provider route and model of the reviewer; without both no model call is ever made. */
+  provider: string
+  model: string
+  /** Reasoning effort, sent only when the model advertises it. */
+  effort: string
+  /** Replaces the built-in stance; the reply protocol is always added. */
+  systemPrompt: string
+  reviewAt: ReviewAt
+  /** Every Nth update; what is skipped is still seen by the next review. */
+  reviewEvery: number
+  /** Updates (turns when `reviewAt` is `turn`) after a real steer during which notes cannot interrupt. */
+  immuneTurns: number
+  /** Messages in one delta, 0 = unbounded. */
+  maxDeltaMessages: number
+  /** Hard size of one delta in characters, whatever its messages hold. */
+  maxDeltaChars: number
+  includeReasoning: boolean
+  notesPerUpdate: number
+  /** Notes above it are lowered to it, not dropped. */
+  maxSeverity: Severity
+  /** Seconds one reviewer call may take, to its end. */
+  timeout: number
+  /** How often advice may reopen a finished answer, per prompt of the user. */
+  reopen: number
+}
+
+/** A whole number within limits. */
+function whole(min: number, max: number, value: number) {
+  return z.number().step(1).min(min).max(max).default(value)
+}
+
+const fields = {
+  enabled: z.boolean().default(false),
+  provider: z.string().default(''),
+  model: z.string().default(''),
+  effort: z.string().default('low'),
+  systemPrompt: z.string().default(''),
+  reviewAt: z.union(['step', 'mutation', 'turn'] as const).default('step'),
+  reviewEvery: whole(1, 1000, 1),
+  immuneTurns: whole(0, 1000, 3),
+  maxDeltaMessages: whole(0, 10_000, 60),
+  maxDeltaChars: whole(1_000, 1_000_000, 48_000),
+  includeReasoning: z.boolean().default(false),
+  notesPerUpdate: whole(1, 8, 1),
+  maxSeverity: z.union(SEVERITIES).default('blocker'),
+  timeout: whole(1, 3600, 90),
+  reopen: whole(0, 5, 1),
+} satisfies Record<keyof Config, unknown>
+
+/** Pass plain objects of known keys on; schemastery alone would keep unknown keys silently. */
+const knownKeys = z.transform(z.any(), (value: unknown) => {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(fields, key)) continue
+    throw new z.ValidationError(
+      `unknown key "${key}" (value ${JSON.stringify((value as Record<string, unknown>)[key])}); allowed: ${Object.keys(fields).join(', ')}`, {})
+  }
+  return undefined
+})
+
+/** @throws {ValidationError} naming the field, the value and what is allowed. */
+export const Config = z.intersect([knownKeys, z.object(fields)]).default({} as never) as unknown as z<Config>
+
+/** Every key with its default, in the order of the documentation. */
+export const defaults: Config = Config({} as never)

@@ -1,0 +1,71 @@
+// The settings namespace `advisor`: row base below, user layer above, live. Works without a settings service.
+
+import type { Context } from '@deepseek-ai/cordis'
+import { settingsNamespace } from '@deepseek-ai/dsh-settings'
+import z from '@deepseek-ai/schemastery'
+import { errorMessage } from '../text.ts'
+import type { ConfigSource } from './resolve.ts'
+import { Config } from './schema.ts'
+
+export const SETTINGS_NAMESPACE = settingsNamespace('advisor')
+
+/**
+ * Follow the layers of configuration.
+ * @param row - the plugin row's configuration, the base of the user layer.
+ * @param onChange - called after every change, never during this call.
+ * @returns reads the composed configuration as it stands now.
+ */
+export function bridgeSettings(ctx: Context, row: Config, onChange: () => void): () => ConfigSource {
+  const base: ConfigSource = { kind: 'value', value: row }
+  let current: ConfigSource = base
+  let ready = false
+  function set(next: ConfigSource) {
+    current = next
+    if (ready) onChange()
+  }
+
+  ctx.inject(['settings'], (settingsCtx) => {
+    settingsCtx.effect(() => () => set(base), 'advisor.settings()')
+    attach()
+
+    function attach() {
+      const owner = settingsCtx.plugin({
+        name: 'advisor-settings',
+        apply(ownerCtx: Context) {
+          if (ownerCtx.settings.get(SETTINGS_NAMESPACE) !== undefined) {
+            ownerCtx.logger.warn('advisor: another plugin owns the settings namespace "advisor"; only the plugin row counts')
+            return
+          }
+          try {
+            const scope = ownerCtx.settings.register(SETTINGS_NAMESPACE, Config, { base: row })
+            scope.watch(value => set({ kind: 'value', value }))
+            set({ kind: 'value', value: scope.get() })
+          } catch (error) {
+            set({ kind: 'invalid', reason: `settings.yaml, section \`advisor\`: ${errorMessage(error)}`, value: row })
+            awaitRepair(ownerCtx, () => { void owner.dispose().then(attach) })
+          }
+        },
+      })
+    }
+  })
+  ready = true
+  return () => current
+
+  /**
+   * Hold the namespace with a schema that admits the broken section as it is, so that an edit is noticed.
+   * A later value must be right to be admitted; it sends us back to the strict schema.
+   */
+  function awaitRepair(ctx: Context, onRepaired: () => void) {
+    let judging = false
+    try {
+      const scope = ctx.settings.register(SETTINGS_NAMESPACE, z.any(), {
+        base: row,
+        validate: (value) => { if (judging) Config(value as Config) },
+      })
+      judging = true
+      scope.watch(onRepaired)
+    } catch {
+      // A section that is not even a mapping cannot be held; it is read again when the host starts.
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// What may be said at all: no filler, nothing twice, in no wording we can recognise, and only so much an update.
+
+import { rank, type Severity } from '../severity.ts'
+
+export type Admission =
+  | { readonly kind: 'admit' }
+  | { readonly kind: 'refuse', readonly reason: 'content-free' | 'repeat' | 'over budget' }
+
+/** What was said before, compared by meaning-bearing words. */
+interface Memory {
+  readonly key: string
+  readonly words: ReadonlySet<string>
+  readonly names: ReadonlySet<string>
+  severity: Severity
+}
+
+/** Notes remembered in a session; the oldest is forgotten first. */
+export const MEMORY_LIMIT = 4096
+
+/** Share of common words from which two notes count as the same. */
+const SAME_WORDS = 0.7
+
+/** The memory of one session, shared by its advisors. */
+export class EmissionGuard {
+  private readonly memory: Memory[] = []
+
+  /**
+   * Judge a note; remembers nothing.
+   * @param spent - notes already admitted from this update.
+   * @param budget - notes one update may yield.
+   */
+  admit(note: string, severity: Severity, spent: number, budget: number): Admission {
+    if (isContentFree(note)) return { kind: 'refuse', reason: 'content-free' }
+    const known = this.find(note)
+    if (known !== undefined && rank(severity) <= rank(known.severity)) return { kind: 'refuse', reason: 'repeat' }
+    if (spent >= budget) return { kind: 'refuse', reason: 'over budget' }
+    return { kind: 'admit' }
+  }
+
+  /** Remember a note that went on; the same thing passes again only at a higher severity. */
+  remember(note: string, severity: Severity): void {
+    const known = this.find(note)
+    if (known !== undefined) {
+      if (rank(severity) > rank(known.severity)) known.severity = severity
+      return
+    }
+    this.memory.push({ ...fingerprint(note), severity })
+    if (this.memory.length > MEMORY_LIMIT) this.memory.shift()
+  }
+
+  private find(note: string): Memory | undefined {
+    const print = fingerprint(note)
+    return this.memory.findLast(known => known.key === print.key || isSame(known, print))
+  }
+}
+
+/** Compatibility form, lower case, runs of letters and digits joined by single spaces. */
+export function normalize(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ').trim()
+}
+
+/** Whether a text says nothing as a whole, in the main languages. */
+export function isContentFree(text: string): boolean {
+  const key = normalize(text).replace(/^(?:nit|concern|blocker|note)\b ?/, '')
+  return key === '' || CONTENT_FREE.has(key) || CONTENT_FREE.has(key.replaceAll(' ', ''))
+}
+
+type Fingerprint = Omit<Memory, 'severity'>
+
+function fingerprint(note: string): Fingerprint {
+  const key = normalize(note)
+  return { key, words: wordsOf(key), names: namesOf(note) }
+}
+
+/** Words without numbers and filler; scripts without spaces count by pairs of letters. */
+function wordsOf(key: string): ReadonlySet<string> {
+  const words = new Set<string>()
+  for (const word of key.split(' ')) {
+    if (/^\p{N}+$/u.test(word) || STOP_WORDS.has(word)) continue
+    if (!/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(word)) words.add(word)
+    else for (let index = 0; index < word.length - 1; index += 1) words.add(word.slice(index, index + 2))
+  }
+  return words
+}
+
+/** Paths and identifiers: two notes that name different things are different notes. */
+function namesOf(note: string): ReadonlySet<string> {
+  const quoted = [...note.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name ?? '')
+  const bare = note.match(/[\p{L}\p{N}_$-]*(?:[\p{L}\p{N}][./_][\p{L}_]|\p{Ll}\p{Lu}|\(\))[\p{L}\p{N}_$./()-]*/gu) ?? []
+  return new Set([...quoted, ...bare].map(normalize).map(name => name.replace(/(?: \p{N}+)+$/u, '')).filter(name => name !== ''))
+}
+
+function isSame(a: Fingerprint, b: Fingerprint): boolean {
+  if (a.names.size > 0 && b.names.size > 0 && !intersects(a.names, b.names)) return false
+  if (a.words.size === 0 || b.words.size === 0) return a.words.size === b.words.size
+  const common = [...a.words].filter(word => b.words.has(word)).length
+  return common / (a.words.size + b.words.size - common) >= SAME_WORDS
+}
+
+function intersects(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return [...a].some(name => b.has(name))
+}
+
+const STOP_WORDS: ReadonlySet<string> = new Set(('a an and are as at be been but by can could do does for from had has have if in into is it its '
+  + 'just no not of on or so still than that the their then there these this those to was were which will with would you your again also '
+  + 'repeat reminder note warning please').split(' '))
+
+const CONTENT_FREE: ReadonlySet<string> = new Set([
+  'stop', 'halt', 'abort', 'wait', 'pause', 'done', 'complete', 'completed', 'finished', 'all done', 'continue', 'proceed', 'go on', 'go ahead',
+  'carry on', 'keep going', 'ok', 'okay', 'yes', 'no', 'none', 'nothing', 'na', 'n a', 'null', 'lgtm', 'looks good', 'looks good to me', 'looks fine',
+  'looks correct', 'all good', 'good', 'fine', 'great', 'nice', 'well done', 'good job', 'on track', 'no issue', 'no issues', 'no issues found',
+  'no issue found', 'no issue continue', 'no issues continue', 'no problem', 'no problems', 'no concern', 'no concerns', 'no comment', 'no comments',
+  'no notes', 'no note', 'no advice', 'no further input', 'no further comments', 'no further advice', 'nothing to add', 'nothing to report',
+  'nothing to note', 'nothing to say', 'silent', 'silence', 'approved', 'agreed', 'correct', 'pass', 'passed', 'acknowledged', 'noted', 'no change needed',
+  'no changes needed', 'no action needed', 'todo', 'tbd', 'test', 'note', 'nit', 'concern', 'blocker',
+  '停', '停止', '停下', '完成', '已完成', '好', '好的', '可以', '继续', '请继续', '没问题', '没有问题', '无问题', '无', '没有', '暂无', '一切正常', '正常', '看起来不错',
+  '没有建议', '无建议', '没有意见', '无意见', '没有补充', '无补充', '同意', '通过', '收到', '沉默',
+  '停止してください', '完了', '問題なし', '問題ありません', '問題ない', '特になし', '続けて', '続行', 'はい', 'いいえ', '了解', '大丈夫', '異常なし',
+  '없음', '문제없음', '문제없습니다', '계속', '계속하세요', '완료', '좋아요', '중지',
+  'alles gut', 'kein problem', 'keine probleme', 'keine anmerkungen', 'weiter', 'fertig', 'in ordnung', 'passt', 'nichts', 'stopp',
+  'rien à signaler', 'aucun problème', 'pas de problème', 'continuer', 'terminé', 'c est bon', 'rien',
+  'sin problemas', 'ningún problema', 'todo bien', 'continuar', 'continúa', 'listo', 'hecho', 'nada',
+  'sem problemas', 'nenhum problema', 'tudo bem', 'pronto', 'nessun problema', 'tutto bene', 'continua', 'fatto', 'niente',
+  'нет проблем', 'всё хорошо', 'все хорошо', 'продолжай', 'продолжайте', 'готово', 'ничего', 'стоп', 'хорошо', 'нет',
+].map(phrase => phrase.normalize('NFKC')))

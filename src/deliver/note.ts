@@ -1,0 +1,44 @@
+// A note and the places it can stand in between its writing and the session.
+
+import type { MessageId } from '@deepseek-ai/dsh-llm'
+import type { Severity } from '../severity.ts'
+
+/** One piece of advice that the emission guard let through. */
+export interface Note {
+  /** Counts from 1 in each session; what the user names it by. */
+  readonly id: number
+  readonly text: string
+  readonly severity: Severity
+  /** Name of the advisor, none for the only one. */
+  readonly advisor: string | undefined
+  /** Number of the newest update the reviewer had seen. */
+  readonly update: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+export type NoteState =
+  /** Held until the primary stands still enough for a route. */
+  | { readonly kind: 'unrouted' }
+  /** Waits for the next step, whatever causes it. */
+  | { readonly kind: 'aside' }
+  /** Shown to the user; waits for their next message. */
+  | { readonly kind: 'card', readonly reason: string }
+  /** In the host's inbox. */
+  | { readonly kind: 'steered', readonly message: MessageId }
+  /** Handed to a step that has not begun. */
+  | { readonly kind: 'entering', readonly message: MessageId }
+  /** In the session's log, so in the model's context. */
+  | { readonly kind: 'delivered', readonly turn: number, readonly step: number }
+
+/** One line on what became of a note, for the user and for its reviewer. */
+export function describeState(state: NoteState): string {
+  switch (state.kind) {
+    case 'unrouted':
+    case 'aside': return 'waiting for the next step'
+    case 'steered':
+    case 'entering': return 'on its way'
+    case 'card': return `kept for the user's next message (${state.reason})`
+    case 'delivered': return `delivered at step ${state.turn}.${state.step}`
+  }
+}

@@ -1,0 +1,185 @@
+// The fold over session events: synchronous, O(1) an event, blind to `assistant/chunk`.
+// It knows what happened and where an update ends; it knows nothing of reviewers.
+
+import type { SessionEvent, SurfaceEventType, TurnEndReason } from '@deepseek-ai/dsh-session'
+import { isReadOnly } from './cut.ts'
+import { diffsOf, entryOfMessage, reasoningOf, textOf, type Entry } from './entry.ts'
+
+/** All that the primary did between two boundaries. */
+export interface Update {
+  /** Counts from 1 in each session and process. */
+  readonly number: number
+  readonly turn: number
+  readonly step: number
+  readonly boundary: 'step' | 'turn'
+  /** A tool was called that may have changed something. */
+  readonly mutated: boolean
+  /** The step was an answer: the model called no tool and owes nothing more. */
+  readonly final: boolean
+  readonly entries: readonly Entry[]
+}
+
+export type Observation =
+  | { readonly kind: 'update', readonly update: Update }
+  /** The model-visible past was rewritten: what a reviewer was shown no longer stands. */
+  | { readonly kind: 'rewritten' }
+
+type SurfaceEvent = SessionEvent<SurfaceEventType>
+
+/** Where the primary stands. */
+export type Phase =
+  /** No turn was seen yet, or the last one is over. */
+  | { readonly kind: 'idle', readonly end: TurnEndReason | undefined }
+  /** A turn is open; `answered` once the model has given an answer and nothing followed. */
+  | { readonly kind: 'turn', readonly answered: boolean }
+
+/** Entries that can be shown again after a rewrite; older ones are let go. */
+const RECENT_LIMIT = 500
+
+export class Fold {
+  /** The user's first request and their latest message. */
+  task: string | undefined
+  latest: string | undefined
+  planMode = false
+  phase: Phase = { kind: 'idle', end: undefined }
+  /** The text of the last complete answer. */
+  answer: string | undefined
+  /** The newest update's number, 0 before the first. */
+  updates = 0
+  /** Completed turns seen. */
+  turns = 0
+  private fresh: Entry[] = []
+  private recent: Entry[] = []
+  private readonly open = new Map<string, { name: string, args: string, seq: number }>()
+  private mutated = false
+  private turn = 0
+  private step = 0
+
+  /** Take over the past of a session without reviewing it: the cursor starts at its end. */
+  prime(events: readonly SessionEvent[]): void {
+    for (const event of events) this.push(event)
+    this.fresh = []
+    this.updates = 0
+    this.turns = 0
+  }
+
+  /** The open or last turn and step. */
+  get position(): { readonly turn: number, readonly step: number } {
+    return { turn: this.turn, step: this.step }
+  }
+
+  /** The agent is idle though its turn never ended: the host logs none when a call is aborted before its first byte. */
+  abandonTurn(): void {
+    if (this.phase.kind === 'turn') this.phase = { kind: 'idle', end: { kind: 'aborted', reason: { kind: 'user' } } }
+  }
+
+  /** The bounded present transcript, oldest first. */
+  present(): readonly Entry[] {
+    return this.recent.slice()
+  }
+
+  /** Fold one event. Most return undefined and change nothing. */
+  push(event: SessionEvent): Observation | undefined {
+    switch (event.type) {
+      case 'assistant/chunk': return
+      case 'turn/start':
+        this.turn = event.data.turn
+        this.phase = { kind: 'turn', answered: false }
+        return
+      case 'user/message': {
+        const source: { kind: string } = event.data.source
+        if (source.kind === 'advisor') return
+        const entry = entryOfMessage(event.seq, event.data)
+        if (isReplacement(event)) return this.replace(event, entry)
+        if (entry.kind === 'user') {
+          this.task ??= entry.text
+          this.latest = entry.text
+        }
+        return this.add(entry)
+      }
+      case 'assistant/message': {
+        const { content } = event.data.message
+        const interrupted = event.data.interrupted === true
+        const answered = !interrupted && !content.some(block => block.type === 'tool-call')
+        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', answered }
+        const text = textOf(content)
+        if (answered && text !== '') this.answer = text
+        return this.add({ kind: 'agent', seq: event.seq, text, reasoning: reasoningOf(content), interrupted })
+      }
+      case 'tool/call':
+        this.open.set(event.data.callId, { name: event.data.name, args: event.data.arguments, seq: event.seq })
+        this.mutated ||= !isReadOnly(event.data.name)
+        return
+      case 'tool/result': {
+        const result = event.data.message.content[0]
+        const call = this.open.get(result.toolCallId)
+        this.open.delete(result.toolCallId)
+        const entry: Entry = {
+          kind: 'tool', seq: event.seq, name: call?.name ?? 'tool', args: call?.args ?? '',
+          outcome: result.isError === true ? 'error' : 'ok',
+          output: textOf(result.content), diffs: diffsOf(event.data.meta),
+        }
+        return isReplacement(event) ? this.replace(event, entry) : this.add(entry)
+      }
+      case 'step/start':
+        this.step = event.data.step
+        return
+      case 'step/end':
+        this.closeCalls(event.seq)
+        return this.cut('step')
+      case 'turn/end': {
+        const { reason } = event.data
+        this.turns += 1
+        this.phase = { kind: 'idle', end: reason }
+        if (reason.kind !== 'completed') this.add({ kind: 'end', seq: event.seq, reason })
+        return this.cut('turn')
+      }
+      case 'plan/mode':
+        this.planMode = (event.data as { active: boolean }).active
+        return
+      case 'compaction/summary':
+      case 'compaction/prune':
+        return { kind: 'rewritten' }
+      default: return
+    }
+  }
+
+  private add(entry: Entry): undefined {
+    this.fresh.push(entry)
+    this.recent.push(entry)
+    // Amortised: shifting one by one would copy the list at every entry.
+    if (this.recent.length > RECENT_LIMIT * 2) this.recent = this.recent.slice(-RECENT_LIMIT)
+  }
+
+  /** Calls that never came back are part of what happened. */
+  private closeCalls(seq: number): void {
+    for (const call of this.open.values()) {
+      this.add({ kind: 'tool', seq, name: call.name, args: call.args, outcome: 'pending', output: '', diffs: [] })
+    }
+    this.open.clear()
+  }
+
+  private cut(boundary: 'step' | 'turn'): Observation {
+    const update: Update = {
+      number: ++this.updates, turn: this.turn, step: this.step, boundary, mutated: this.mutated,
+      final: this.phase.kind === 'turn' && this.phase.answered, entries: this.fresh,
+    }
+    this.fresh = []
+    this.mutated = false
+    return { kind: 'update', update }
+  }
+
+  private replace(event: SurfaceEvent, entry: Entry): Observation {
+    const gone = new Set(event.sourceEventSeqs)
+    const at = this.recent.findIndex(known => gone.has(known.seq))
+    this.recent = this.recent.filter(known => !gone.has(known.seq))
+    this.recent.splice(at < 0 ? 0 : at, 0, entry)
+    this.fresh = this.fresh.filter(known => !gone.has(known.seq))
+    return { kind: 'rewritten' }
+  }
+}
+
+/** An event that takes the place of earlier ones instead of following them. */
+function isReplacement(event: SurfaceEvent): boolean {
+  return event.surfaceOp !== 'append'
+}

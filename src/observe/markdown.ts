@@ -1,0 +1,127 @@
+// Entries as the reviewer reads them. The framing costs tokens at every later review: each byte has to earn its place.
+
+import { elide, truncate } from '../text.ts'
+import type { Diff, Entry } from './entry.ts'
+
+export interface RenderOptions {
+  /** The agent's working folder; paths below it are shown relative to it. */
+  readonly cwd: string | undefined
+  readonly includeReasoning: boolean
+}
+
+/** Ends an update while the agent is still at work. */
+export const WORKING = '[working]'
+
+const OUTPUT_LIMIT = 2_000
+const MESSAGE_LIMIT = 6_000
+const CONTEXT_LIMIT = 1_500
+const SUMMARY_LIMIT = 6_000
+const ARGUMENT_LIMIT = 300
+const OTHER_ARGUMENT_LIMIT = 40
+
+/** The argument that says most about a call, best first. */
+const MAIN_ARGUMENTS = ['file_path', 'path', 'command', 'pattern', 'query', 'url', 'prompt', 'description', 'name']
+
+/** Render one entry, or '' when there is nothing to show. */
+export function renderEntry(entry: Entry, options: RenderOptions): string {
+  switch (entry.kind) {
+    case 'user': return `**user:** ${body(entry.text, MESSAGE_LIMIT)}`
+    case 'user-command': return `**user ran a command:**\n${body(entry.text, OUTPUT_LIMIT)}`
+    case 'agent': return renderAgent(entry, options)
+    case 'tool': return renderTool(entry, options)
+    case 'context': return `[context: ${entry.label}] ${body(entry.text, entry.label === 'compact' ? SUMMARY_LIMIT : CONTEXT_LIMIT)}`
+    case 'end': return `[turn ended: ${describeEnd(entry.reason)}]`
+  }
+}
+
+function renderAgent(entry: Extract<Entry, { kind: 'agent' }>, options: RenderOptions): string {
+  const parts: string[] = []
+  if (options.includeReasoning && entry.reasoning.trim() !== '') {
+    parts.push(`**agent, thinking:** ${body(entry.reasoning, MESSAGE_LIMIT)}`)
+  }
+  if (entry.text.trim() !== '') parts.push(`**agent:** ${body(entry.text, MESSAGE_LIMIT)}`)
+  if (entry.interrupted) parts.push('[interrupted]')
+  return parts.join('\n')
+}
+
+function renderTool(entry: Extract<Entry, { kind: 'tool' }>, options: RenderOptions): string {
+  const outcome = entry.outcome === 'ok' ? '' : entry.outcome === 'error' ? ' failed' : ' did not finish'
+  const call = `→ ${entry.name}(${renderArguments(entry.args, options.cwd)})${outcome}`
+  if (entry.outcome === 'pending') return call
+  const shown = entry.diffs.length > 0 && entry.outcome === 'ok'
+    ? entry.diffs.map(diff => renderDiff(diff)).join('\n')
+    : unwrapRead(entry.output)
+  return shown.trim() === '' ? call : `${call}\n[tool result]\n${body(shown, OUTPUT_LIMIT)}`
+}
+
+/** `main argument, other=…`: what is not shown is said to be there. */
+export function renderArguments(json: string, cwd: string | undefined): string {
+  let args: unknown
+  try { args = JSON.parse(json) } catch { return inline(json, ARGUMENT_LIMIT) }
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return inline(json, ARGUMENT_LIMIT)
+  const entries = Object.entries(args)
+  const main = MAIN_ARGUMENTS.find(key => typeof (args as Record<string, unknown>)[key] === 'string') ?? entries[0]?.[0]
+  return entries
+    .sort(([a], [b]) => Number(b === main) - Number(a === main))
+    .map(([key, value]) => {
+      const text = relative(typeof value === 'string' ? value : JSON.stringify(value), cwd)
+      if (key === main) return inline(text, ARGUMENT_LIMIT)
+      return `${key}=${text.length > OTHER_ARGUMENT_LIMIT ? `… (${text.length} characters)` : inline(text, OTHER_ARGUMENT_LIMIT)}`
+    })
+    .join(', ')
+}
+
+/** The changed lines between the lines that stayed. */
+export function renderDiff(diff: Diff): string {
+  const before = diff.oldText === null ? [] : diff.oldText.split('\n')
+  const after = diff.newText.split('\n')
+  let head = 0
+  while (head < before.length && head < after.length && before[head] === after[head]) head += 1
+  let tail = 0
+  while (tail < before.length - head && tail < after.length - head
+    && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1
+  return [
+    ...before.slice(0, head).map(line => ` ${line}`),
+    ...before.slice(head, before.length - tail).map(line => `-${line}`),
+    ...after.slice(head, after.length - tail).map(line => `+${line}`),
+    ...after.slice(after.length - tail).map(line => ` ${line}`),
+  ].join('\n')
+}
+
+/** Drop the wrapper of the host's `read`: the path stands in the call, and a whole file needs no footer. */
+function unwrapRead(output: string): string {
+  const match = /^<path>.*<\/path>\n<type>file<\/type>\n<content>\n([\s\S]*)\n<\/content>$/.exec(output)
+  return match?.[1] === undefined ? output : match[1].replace(/\n*\(End of file - total \d+ lines\)$/, '')
+}
+
+/** A cut, framed text: what is left out is said, and no line of it can pose as framing of ours. */
+function body(text: string, limit: number): string {
+  const whole = text.trimEnd()
+  const cut = elide(whole, limit, omission)
+  return cut.replace(FRAMING, match => `    ${match}`)
+}
+
+/** Stands where text was cut, so that the reviewer does not take the agent to have seen as little. */
+export function omission(left: number): string {
+  return `[… ${left} characters left out for you; the agent saw them …]`
+}
+
+/** Lines that look like our own: roles, calls, results, markers, headings, contexts, advice. */
+const FRAMING = /^[ \t]*(?:\*\*\s*(?:user|agent)\b|→ |\[(?:tool result|working|interrupted|turn ended|context:|…)|#+ step\b|<\/?(?:primary-context|advisory|attention)\b)/gim
+
+function inline(text: string, limit: number): string {
+  return truncate(text.replace(/\s*\n\s*/g, ' ⏎ '), limit)
+}
+
+function relative(text: string, cwd: string | undefined): string {
+  return cwd !== undefined && cwd !== '/' && text.startsWith(`${cwd}/`) ? text.slice(cwd.length + 1) : text
+}
+
+function describeEnd(reason: Extract<Entry, { kind: 'end' }>['reason']): string {
+  switch (reason.kind) {
+    case 'aborted': return reason.reason.kind === 'user' ? 'stopped by the user' : 'stopped'
+    case 'error': return `error ${reason.error.code}`
+    case 'max-tokens': return 'output limit reached'
+    default: return reason.kind
+  }
+}

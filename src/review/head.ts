@@ -1,0 +1,51 @@
+// What a fresh conversation starts with: whatever happened before it, the reviewer knows the task and what it already said.
+
+import type { Entry } from '../observe/entry.ts'
+import { truncate } from '../text.ts'
+import type { Severity } from '../severity.ts'
+import type { Gap } from './backlog.ts'
+
+/** A note the reviewer gave, and its fate in words. */
+export interface PastNote {
+  readonly text: string
+  readonly severity: Severity
+  readonly fate: string
+}
+
+export interface Pinned {
+  readonly cwd: string | undefined
+  /** The user's first request and latest message. */
+  readonly task: string | undefined
+  readonly latest: string | undefined
+  readonly notes: readonly PastNote[]
+}
+
+const PINNED_LIMIT = 4_000
+const NOTES_SHOWN = 20
+const NOTE_SHOWN_LIMIT = 300
+
+/**
+ * Texts to put before the first batch of a fresh conversation.
+ * @param batch - entries about to be shown; what stands in them is not repeated.
+ */
+export function renderHead(pinned: Pinned, batch: readonly Entry[]): string[] {
+  const shown = new Set(batch.flatMap(entry => entry.kind === 'user' ? [entry.text] : []))
+  const texts: string[] = []
+  if (pinned.cwd !== undefined) texts.push(`Working folder: ${pinned.cwd}`)
+  if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, PINNED_LIMIT)}`)
+  if (pinned.latest !== undefined && pinned.latest !== pinned.task && !shown.has(pinned.latest)) {
+    texts.push(`The user's latest message:\n**user:** ${truncate(pinned.latest, PINNED_LIMIT)}`)
+  }
+  if (pinned.notes.length > 0) {
+    const lines = pinned.notes.slice(-NOTES_SHOWN)
+      .map(note => `- ${note.severity}, ${note.fate}: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
+    texts.push(`Notes you gave before:\n${lines.join('\n')}`)
+  }
+  return texts.length === 0 ? [] : [texts.join('\n\n')]
+}
+
+/** Text that stands for updates which no review saw. */
+export function renderGap({ updates, latest }: Gap): string {
+  const said = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${truncate(latest, PINNED_LIMIT)}`
+  return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${said}`
+}

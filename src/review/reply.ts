@@ -1,0 +1,106 @@
+// Reading a reply: `advise` calls, else one JSON frame, else silence or prose. Never throws, never asks again.
+
+import type { AssistantMessage, ContentBlock, ToolCallBlock } from '@deepseek-ai/dsh-llm'
+import { textOf } from '../observe/entry.ts'
+import { parseSeverity, type Severity } from '../severity.ts'
+import { truncate } from '../text.ts'
+import { ADVISE_TOOL } from './prompt.ts'
+
+/** A finding as the model gave it, before any guard. */
+export interface Candidate {
+  readonly note: string
+  readonly severity: Severity
+}
+
+export interface CallOutcome {
+  readonly call: ToolCallBlock
+  /** What the reviewer is told about the call in its own history. */
+  readonly answer: string
+}
+
+export type Verdict =
+  /** At least one usable finding. `calls` have to be answered in the history. */
+  | { readonly kind: 'advice', readonly candidates: readonly Candidate[], readonly calls: readonly CallOutcome[] }
+  | { readonly kind: 'silent' }
+  /** Something was said that reaches nobody: prose, a broken frame, an unusable call. */
+  | { readonly kind: 'no-verdict', readonly reason: string, readonly calls: readonly CallOutcome[] }
+
+/** Longest note, in characters; what is longer ends in `…`. */
+export const NOTE_LIMIT = 2_000
+
+/** Opening braces tried in one reply; each costs a scan of the rest. */
+const MAX_OPENINGS = 200
+
+/** What the reviewer is told of every usable call, so that a refused note is not tried again in other words. */
+const RECORDED = 'Recorded.'
+
+/**
+ * Read one reply.
+ * @param isContentFree - whether a text says nothing, in the words the emission guard knows.
+ */
+export function readReply(message: Pick<AssistantMessage, 'content'>, isContentFree: (text: string) => boolean): Verdict {
+  const calls = message.content.filter((block: ContentBlock) => block.type === 'tool-call')
+  const read = calls.map(call => ({ call, candidate: readCall(call) }))
+  const outcomes = read.map(({ call, candidate }) => ({
+    call, answer: typeof candidate === 'string' ? candidate : RECORDED,
+  }))
+  const candidates = read.flatMap(({ candidate }) => typeof candidate === 'string' ? [] : [candidate])
+  const text = textOf(message.content)
+  if (candidates.length === 0) {
+    const framed = readFrame(text)
+    if (framed !== undefined) candidates.push(framed)
+  }
+  if (candidates.length > 0) return { kind: 'advice', candidates, calls: outcomes }
+  const broken = read.find(({ candidate }) => typeof candidate === 'string')
+  if (broken !== undefined) return { kind: 'no-verdict', reason: `unusable call of \`${truncate(broken.call.name, 40)}\``, calls: outcomes }
+  return isContentFree(text) ? { kind: 'silent' } : { kind: 'no-verdict', reason: 'text without a note', calls: [] }
+}
+
+/** The finding in a call, or what is wrong with the call. */
+function readCall(call: ToolCallBlock): Candidate | string {
+  if (call.name !== ADVISE_TOOL.name) return `There is no tool "${truncate(call.name, 40)}" here; only "advise".`
+  try {
+    return toCandidate(JSON.parse(call.arguments)) ?? 'Not recorded: `note` must be a text that is not empty.'
+  } catch {
+    return 'Not recorded: the arguments are not JSON.'
+  }
+}
+
+/** The first balanced `{…}` in a text that parses and holds a note. */
+export function readFrame(text: string): Candidate | undefined {
+  let tries = 0
+  for (let start = text.indexOf('{'); start >= 0 && tries < MAX_OPENINGS; start = text.indexOf('{', start + 1)) {
+    tries += 1
+    const end = balancedEnd(text, start)
+    if (end === undefined) continue
+    try {
+      const candidate = toCandidate(JSON.parse(text.slice(start, end)))
+      if (candidate !== undefined) return candidate
+    } catch {
+      // Not JSON: a later brace may open the frame.
+    }
+  }
+  return undefined
+}
+
+/** Index behind the brace that closes the one at `start`; braces inside strings do not count. */
+function balancedEnd(text: string, start: number): number | undefined {
+  let depth = 0
+  let quoted = false
+  for (let index = start; index < text.length; index += 1) {
+    const char = text[index]
+    if (quoted) {
+      if (char === '\\') index += 1
+      else if (char === '"') quoted = false
+    } else if (char === '"') quoted = true
+    else if (char === '{') depth += 1
+    else if (char === '}' && --depth === 0) return index + 1
+  }
+  return undefined
+}
+
+function toCandidate(value: unknown): Candidate | undefined {
+  const { note, severity } = (value ?? {}) as { note?: unknown, severity?: unknown }
+  if (typeof note !== 'string' || note.trim() === '') return undefined
+  return { note: truncate(note.trim(), NOTE_LIMIT), severity: parseSeverity(severity) }
+}

@@ -1,0 +1,290 @@
+// One advisor at work in one session: it takes updates, keeps a private conversation and hands findings on.
+// It knows nothing of how they are delivered, and its trouble is never the primary's.
+
+import type { GenerateOptions, LlmFailure, Message, ReasoningEffortId } from '@deepseek-ai/dsh-llm'
+import type { SessionId } from '@deepseek-ai/dsh-session'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config/schema.ts'
+import { cutUpdate } from '../observe/cut.ts'
+import { renderDelta } from '../observe/delta.ts'
+import type { Entry } from '../observe/entry.ts'
+import type { Update } from '../observe/fold.ts'
+import type { Tally } from '../record/tally.ts'
+import { errorMessage } from '../text.ts'
+import { Backlog, BACKLOG_LIMIT } from './backlog.ts'
+import { callModel, describeModel, type CallResult, type ModelService } from './call.ts'
+import { Conversation, toMessages } from './conversation.ts'
+import { classifyFailure, type FailureHistory } from './failure.ts'
+import { renderGap, renderHead, type Pinned } from './head.ts'
+import { ADVISE_TOOL, systemText } from './prompt.ts'
+import { readReply, type Candidate } from './reply.ts'
+
+/** The words of the design's failure table. */
+export type ReviewerState =
+  | { readonly kind: 'running' }
+  | { readonly kind: 'failing', readonly reason: string }
+  /** `retryAt`: the first update after it tries once. */
+  | { readonly kind: 'quota_exhausted', readonly reason: string, readonly retryAt: number | undefined }
+  | { readonly kind: 'halted', readonly reason: string }
+  | { readonly kind: 'no_model', readonly reason: string }
+
+export interface ReviewerHost {
+  readonly llm: ModelService
+  readonly clock: Clock
+  /** Names the conversation to the provider; never the id of a live session. */
+  readonly sessionId: SessionId
+  config(): Config
+  pinned(): Pinned
+  /** Findings of one review, with the number of the newest update it saw. */
+  advise(candidates: readonly Candidate[], update: number): void
+  isContentFree(text: string): boolean
+  /** One line to the user about trouble that lasts. */
+  tell(line: string): void
+}
+
+/** Most tokens one reply may take, thinking included. */
+const REPLY_TOKENS = 8_192
+/** Pause before the one retry of a passing fault. */
+const RETRY_DELAY_MS = 1_000
+/** Drops in a row from which on only every 2nd, 4th, … 32nd update is tried. */
+const COOLING_DROPS = 3
+
+export class Reviewer {
+  state: ReviewerState = { kind: 'running' }
+  private readonly host: ReviewerHost
+  private readonly tally: Tally
+  private readonly conversation = new Conversation()
+  private readonly backlog = new Backlog()
+  private readonly lifetime = new AbortController()
+  private working: Promise<void> | undefined
+  /** Batches lost in a row. */
+  private drops = 0
+  /** Updates to let pass before the next try. */
+  private cooling = 0
+  /** The model that was last asked about, and the efforts it takes. */
+  private route = ''
+  private efforts: ReadonlySet<string> = new Set()
+  /** The model that the conversation was held with. */
+  private shownTo = ''
+  /** Grows with every reset; a review begun before one does not write into the conversation after it. */
+  private epoch = 0
+
+  constructor(host: ReviewerHost, tally: Tally) {
+    this.host = host
+    this.tally = tally
+    this.checkModel()
+  }
+
+  /** Updates not reviewed yet. */
+  get pending(): number {
+    return this.backlog.updates.length
+  }
+
+  get reviewing(): boolean {
+    return this.working !== undefined
+  }
+
+  /** Take one update. Returns at once; a review that is due starts in the background. */
+  offer(update: Update): void {
+    this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
+    if (this.cooling > 0) this.cooling -= 1
+    const { state } = this
+    if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.host.clock.now() >= state.retryAt) {
+      this.state = { kind: 'running' }
+    }
+    this.wake()
+  }
+
+  /** The primary's past was rewritten: start over from the transcript as it stands. */
+  reset(present: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step'>): void {
+    this.epoch += 1
+    this.conversation.clear()
+    this.backlog.restart(present, at)
+  }
+
+  /** Try again after a pause, a halt or a missing model. */
+  resume(): void {
+    this.state = { kind: 'running' }
+    this.drops = 0
+    this.cooling = 0
+    this.checkModel()
+    this.wake()
+  }
+
+  /** The configuration changed: a new model is a new chance. */
+  reconfigure(): void {
+    if (routeOf(this.host.config()) !== this.route && !this.isAtWork()) this.resume()
+    else this.wake()
+  }
+
+  /** The host's adapters changed: a missing model may have come, a known one may have other efforts. */
+  onAdapters(): void {
+    this.route = ''
+    if (this.state.kind === 'no_model') this.resume()
+    else if (this.isAtWork()) this.checkModel()
+  }
+
+  /** Give up what is under way, then wait until it is. */
+  async dispose(): Promise<void> {
+    this.lifetime.abort(new Error('the advisor was switched off'))
+    await this.working
+  }
+
+  /** Say early, without a call, that the provider is not there. */
+  private checkModel(): void {
+    const { provider } = this.host.config()
+    if (this.host.llm.listProviders().some(({ id }) => id === provider)) return
+    this.state = { kind: 'no_model', reason: `no provider "${provider}" in this host` }
+  }
+
+  private wake(): void {
+    if (this.working !== undefined || !this.canReview()) return
+    this.working = Promise.resolve().then(() => this.drain())
+      .catch((error: unknown) => { this.lose(Infinity, `internal error: ${errorMessage(error)}`) })
+      .finally(() => {
+        this.working = undefined
+        this.wake()
+      })
+  }
+
+  private canReview(): boolean {
+    if (!this.isAtWork() || this.cooling > 0 || this.lifetime.signal.aborted) return false
+    const { reviewAt, reviewEvery } = this.host.config()
+    return cutUpdate(this.backlog.waiting(reviewAt), reviewEvery).kind === 'review'
+  }
+
+  private isAtWork(): boolean {
+    return this.state.kind === 'running' || this.state.kind === 'failing'
+  }
+
+  private async drain(): Promise<void> {
+    let history: FailureHistory = { attempts: 0, waits: 0, drops: this.drops, cleared: false }
+    while (this.canReview()) {
+      const { updates } = this.backlog
+      const upTo = updates.at(-1)?.number ?? 0
+      const result = await this.review(updates, upTo)
+      if (result.kind !== 'failed') return
+      this.tally.failed += 1
+      history = await this.recover(result.failure, history, upTo)
+    }
+  }
+
+  /** Show everything that waits in one request. */
+  private async review(updates: readonly Update[], upTo: number): Promise<CallResult | { readonly kind: 'nothing' }> {
+    const config = this.host.config()
+    const { epoch } = this
+    const trouble = await this.prepare(config)
+    if (trouble !== undefined) return trouble
+    const batch = this.batch(updates, config)
+    if (batch.length === 0) {
+      this.backlog.settle(upTo)
+      return { kind: 'nothing' }
+    }
+    this.tally.calls += 1
+    const result = await callModel(this.host.llm, this.request(config, this.conversation.with(batch)), this.callOptions(config))
+    if (result.kind !== 'aborted') this.tally.charge(result.usage)
+    if (result.kind === 'reply') this.accept(result, epoch === this.epoch ? batch : undefined, upTo)
+    return result
+  }
+
+  /** @param batch - what the reply answers; none when the conversation was reset meanwhile. */
+  private accept({ message, cut }: Extract<CallResult, { kind: 'reply' }>, batch: readonly Message[] | undefined, upTo: number): void {
+    const verdict = readReply(message, this.host.isContentFree)
+    this.state = { kind: 'running' }
+    this.drops = 0
+    this.tally.reviews += 1
+    if (batch !== undefined) {
+      const calls = verdict.kind === 'silent' ? [] : verdict.calls
+      this.conversation.commit(batch, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
+      this.backlog.settle(upTo)
+    }
+    if (verdict.kind === 'advice') this.host.advise(verdict.candidates, upTo)
+    else if (verdict.kind === 'no-verdict' || cut) this.tally.noVerdict += 1
+    else this.tally.silent += 1
+  }
+
+  private async recover(failure: LlmFailure, history: FailureHistory, upTo: number): Promise<FailureHistory> {
+    const decision = classifyFailure(failure, history)
+    const { reason } = decision
+    switch (decision.kind) {
+      case 'wait':
+        await this.host.clock.sleep(decision.ms, this.lifetime.signal)
+        return { ...history, waits: history.waits + 1 }
+      case 'retry':
+        this.state = { kind: 'failing', reason }
+        await this.host.clock.sleep(RETRY_DELAY_MS, this.lifetime.signal)
+        return { ...history, attempts: history.attempts + 1 }
+      case 'clear':
+        this.epoch += 1
+        this.conversation.clear()
+        return { ...history, cleared: true }
+      case 'drop':
+      case 'flush':
+        this.lose(decision.kind === 'flush' ? Infinity : upTo, reason)
+        return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
+      case 'pause':
+        this.stop({ kind: 'quota_exhausted', reason, retryAt: decision.retryMs === undefined ? undefined : this.host.clock.now() + decision.retryMs })
+        return history
+      case 'halt':
+        this.stop({ kind: 'halted', reason })
+        return history
+      case 'no-model':
+        this.stop({ kind: 'no_model', reason })
+        return history
+    }
+  }
+
+  private stop(state: Exclude<ReviewerState, { kind: 'running' | 'failing' }>): void {
+    this.state = state
+    const help = state.kind === 'no_model' ? 'it starts by itself when the model appears' : '`/advisor on` tries again'
+    this.host.tell(`${state.kind}: ${state.reason}; ${help}`)
+  }
+
+  private lose(upTo: number, reason: string): void {
+    this.tally.dropped += this.backlog.drop(upTo)
+    this.drops += 1
+    this.state = { kind: 'failing', reason }
+    if (this.drops === 1) this.host.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
+    if (this.drops >= COOLING_DROPS) this.cooling = Math.min(BACKLOG_LIMIT, 2 ** (this.drops - COOLING_DROPS + 1))
+  }
+
+  /** Find out once for each model which efforts it takes. A changed model starts a new conversation. */
+  private async prepare(config: Config): Promise<Exclude<CallResult, { kind: 'reply' }> | undefined> {
+    const route = routeOf(config)
+    if (route === this.route) return undefined
+    const described = await describeModel(this.host.llm, config.provider, config.model, this.callOptions(config))
+    if (described.kind !== 'info') return described
+    if (this.shownTo !== route) this.conversation.clear()
+    this.shownTo = route
+    this.route = route
+    this.efforts = new Set(described.info.reasoning?.efforts.map(effort => String(effort.id)))
+    return undefined
+  }
+
+  private batch(updates: readonly Update[], config: Config): Message[] {
+    const pinned = this.host.pinned()
+    const delta = renderDelta(updates, config, { cwd: pinned.cwd, includeReasoning: config.includeReasoning })
+    if (delta.length === 0) return []
+    const { gap } = this.backlog
+    const lead = this.conversation.fresh
+      ? renderHead(pinned, updates.flatMap(update => update.entries))
+      : gap.updates > 0 ? [renderGap(gap)] : []
+    return toMessages([...lead, ...delta])
+  }
+
+  private request(config: Config, messages: Message[]): GenerateOptions {
+    return {
+      provider: config.provider, model: config.model, system: systemText(config), tools: [ADVISE_TOOL], messages,
+      maxTokens: REPLY_TOKENS, sessionId: this.host.sessionId,
+      ...this.efforts.has(config.effort) ? { reasoningEffort: config.effort as ReasoningEffortId } : {},
+    }
+  }
+
+  private callOptions(config: Config) {
+    return { timeoutMs: config.timeout * 1000, clock: this.host.clock, signal: this.lifetime.signal }
+  }
+}
+
+function routeOf(config: Config): string {
+  return `${config.provider}/${config.model}`
+}

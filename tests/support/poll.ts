@@ -1,0 +1,28 @@
+/** Waiting for a fact without waiting for time: turns of the event loop, taken before any test can fake its timers. */
+
+const { setImmediate: immediate, setTimeout: timeout } = globalThis
+
+const SETTLE_TURNS = 8
+/** Polls a turn apart, before polls a millisecond apart, which leave disk and child processes room. */
+const POLLS_AT_ONCE = 200
+/** Below the runner's own limit for a test, so that the complaint is read. */
+const POLLS = 2500
+
+/** Let microtasks, and work that is already due, finish. Work that waits for the disk may not be done by then. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < SETTLE_TURNS; turn++) await nextTurn()
+}
+
+/** Poll until `predicate` is truthy and return its value; after some seconds throw what `complain` says. */
+export async function poll<T>(predicate: () => T, complain: () => string, polls = POLLS): Promise<NonNullable<T>> {
+  for (let count = 0; count < polls; count++) {
+    const value = predicate()
+    if (value) return value
+    await (count < POLLS_AT_ONCE ? nextTurn() : new Promise(resolve => void timeout(resolve, 1)))
+  }
+  throw new Error(complain())
+}
+
+function nextTurn(): Promise<unknown> {
+  return new Promise(resolve => void immediate(resolve))
+}
