@@ -3,8 +3,9 @@
 
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import { resolveAdvisorConfig, type Override } from './config/resolve.ts'
-import { AdvisedSession, type Shared } from './session.ts'
+import { resolveAdvisorConfig } from './config/resolve.ts'
+import type { Config } from './config/schema.ts'
+import { AdvisedSession, isSubagent, type Shared } from './session.ts'
 
 export class Advisor {
   /** By session id; an agent's session shares its identity. */
@@ -28,18 +29,10 @@ export class Advisor {
     return session
   }
 
-  /** Set a session's own wish; it is forgotten with the session. */
-  async setOverride(agent: Agent, override: Override): Promise<AdvisedSession> {
-    const session = this.of(agent)
-    session.override = override
-    await this.refresh()
-    return session
-  }
-
   /** Bring subscriptions and reviewers in line with the configuration. */
   async refresh(): Promise<void> {
     const stored = resolveAdvisorConfig(this.shared.source()).kind === 'ready'
-    if (stored) for (const agent of this.ctx.agents.list()) if (isReviewed(agent)) this.of(agent)
+    if (stored) for (const agent of this.ctx.agents.list()) if (this.isReviewed(agent)) this.of(agent)
     const sessions = [...this.sessions.values()]
     if (sessions.some(session => session.resolve().kind === 'ready') || stored) this.subscribe()
     else this.unsubscribe()
@@ -55,7 +48,7 @@ export class Advisor {
         this.sessions.get(session.id)?.onEvent(event)
       }),
       ctx.on('agent/created', ({ agent }) => {
-        if (isReviewed(agent) && resolveAdvisorConfig(this.shared.source()).kind === 'ready') void this.of(agent).refresh()
+        if (this.isReviewed(agent) && resolveAdvisorConfig(this.shared.source()).kind === 'ready') void this.of(agent).refresh()
       }),
       ctx.on('agent/disposed', ({ agent }) => {
         const session = find(agent)
@@ -71,12 +64,22 @@ export class Advisor {
       }),
       // Outermost, so that what other plugins add or refuse is known before we join a step.
       ctx.on('agent/pre-step', async ({ agent, messages: claimed, step, signal }, next) => {
-        const decision = await next()
         const session = find(agent)
-        if (decision.kind === 'reject' || session?.reviewer === undefined) return decision
-        const messages = this.guarded(() => session.enterStep(decision.messages, claimed, step, signal))
-        return messages === undefined ? decision : { ...decision, messages }
+        if (session?.reviewer === undefined) return next()
+        await this.contained(session.beginStep(signal))
+        try {
+          const decision = await next()
+          if (decision.kind === 'reject') return decision
+          const messages = this.guarded(() => session.delivery.enterStep({ messages: decision.messages, claimed, step }))
+          return messages === undefined ? decision : { ...decision, messages }
+        } finally {
+          this.guarded(() => session.delivery.endGathering())
+        }
       }, { prepend: true }),
+      ctx.on('agent/turn-stopping', async ({ agent, signal }) => {
+        const session = find(agent)
+        if (session !== undefined) await this.contained(session.prepareEnd(signal))
+      }),
       ctx.on('llm/adapters-updated', () => {
         for (const session of this.sessions.values()) this.guarded(() => session.reviewer?.onAdapters())
       }),
@@ -99,16 +102,24 @@ export class Advisor {
     }
   }
 
+  private async contained(work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      this.ctx.logger.error(error)
+    }
+  }
+
   private async dispose(): Promise<void> {
     this.unsubscribe()
     const sessions = [...this.sessions.values()]
     this.sessions.clear()
     await Promise.all(sessions.map(session => session.stop()))
   }
-}
 
-/** Subagents are not reviewed. */
-function isReviewed(agent: Agent): boolean {
-  const { origin, delegationDepth } = agent.session.header
-  return origin !== 'subagent' && (delegationDepth ?? 0) === 0
+  private isReviewed(agent: Agent): boolean {
+    if (!isSubagent(agent)) return true
+    const { subagents }: Config = resolveAdvisorConfig(this.shared.source()).config
+    return Array.isArray(subagents) ? subagents.includes(agent.session.header.agentPreset ?? '') : subagents
+  }
 }

@@ -5,7 +5,7 @@ export interface Clock {
   now(): number
   /**
    * Wait, or stop waiting when the signal aborts. Resolves in both cases.
-   * A pending sleep never keeps the process alive.
+   * A pending sleep keeps the process alive: whoever sleeps has to abort when disposed.
    */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
@@ -20,7 +20,6 @@ export const systemClock: Clock = {
       resolve()
     }
     const timer = setTimeout(done, ms)
-    timer.unref()
     signal.addEventListener('abort', done, { once: true })
   }),
 }

@@ -9,8 +9,10 @@ import { Advisor } from './advisor.ts'
 import { claimReviewer } from './claim.ts'
 import { systemClock } from './clock.ts'
 import type { ConfigSource } from './config/resolve.ts'
+import { ENVIRONMENT_KEY, withEnvironment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
 import { bridgeSettings } from './config/settings.ts'
+import { readPlanRules } from './observe/plan.ts'
 import { registerCommand } from './surface/command.ts'
 import { teller } from './surface/tell.ts'
 
@@ -38,14 +40,17 @@ export function apply(ctx: Context, config: Config): void {
 }
 
 function mount(ctx: Context, config: Config): void {
-  const headless = ctx.get('headlessStartup') !== undefined
-  let source: () => ConfigSource = () => ({ kind: 'value', value: config })
+  // Asked late: the host's rows mount side by side, and this one may be first.
+  const isHeadless = () => ctx.get('headlessStartup') !== undefined
+  const tell = teller(ctx, isHeadless)
+  let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const advisor = new Advisor(ctx, {
-    llm: ctx.llm, clock: systemClock, headless,
-    source: () => source(),
-    tell: teller(ctx, headless),
+    llm: ctx.llm, clock: systemClock, tell,
+    get headless() { return isHeadless() },
+    source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
+    planRules: agent => readPlanRules(ctx, agent),
   })
-  source = bridgeSettings(ctx, config, () => { void advisor.refresh() })
-  registerCommand(ctx, advisor, systemClock)
+  stored = bridgeSettings(ctx, config, () => { void advisor.refresh() })
+  registerCommand(ctx, advisor, systemClock, tell)
   void advisor.refresh()
 }

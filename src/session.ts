@@ -1,19 +1,21 @@
 // One session under review: observe → review → deliver. It lives as long as the agent; its reviewer only while switched on.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import { SessionId, type SessionEvent } from '@deepseek-ai/dsh-session'
 import type { Clock } from './clock.ts'
 import { resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
+import { catchUp, catchUpThreshold } from './deliver/catchup.ts'
 import { Delivery } from './deliver/delivery.ts'
+import { drain, unseenText } from './deliver/drain.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import { isAdvisory, readAdvisory } from './deliver/message.ts'
 import { describeState } from './deliver/note.ts'
 import { textOf } from './observe/entry.ts'
 import { Fold } from './observe/fold.ts'
+import planMode from './prompts/plan-mode.md'
 import { Tally } from './record/tally.ts'
 import type { ModelService } from './review/call.ts'
-import type { PastNote } from './review/head.ts'
+import type { PastNote, Pinned } from './review/head.ts'
 import { Reviewer } from './review/reviewer.ts'
 
 /** What all sessions of a host share. */
@@ -24,6 +26,8 @@ export interface Shared {
   source(): ConfigSource
   /** Text for the user beside the conversation. */
   tell(text: string): void
+  /** The host's rules of plan mode for an agent, where they can be read. */
+  planRules(agent: Agent): Promise<string | undefined>
 }
 
 export class AdvisedSession {
@@ -35,6 +39,7 @@ export class AdvisedSession {
   private readonly guard = new EmissionGuard()
   /** Notes of an earlier process, read from the log. */
   private past: readonly PastNote[] = []
+  private planRules: string | undefined
   private fold = new Fold()
   private live: Reviewer | undefined
 
@@ -43,16 +48,24 @@ export class AdvisedSession {
     this.shared = shared
     const session = this
     this.delivery = new Delivery({
-      agent, guard: this.guard, headless: shared.headless,
+      agent, guard: this.guard,
+      get oneShot() { return shared.headless || isSubagent(agent) },
       get fold() { return session.fold },
       config: () => this.resolve().config,
       now: () => shared.clock.now(),
-      tell: text => shared.tell(text),
+      onReopened: (answer) => {
+        if (shared.headless) shared.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
+      },
     })
   }
 
   get reviewer(): Reviewer | undefined {
     return this.live
+  }
+
+  /** Topics the user muted, in their words. */
+  get muted(): readonly string[] {
+    return this.guard.muted
   }
 
   /** What this session may do, its own wish included. */
@@ -75,25 +88,61 @@ export class AdvisedSession {
   }
 
   onEvent(event: SessionEvent): void {
-    if (this.live === undefined) return
+    const { live } = this
+    if (live === undefined) return
     if (event.type === 'user/message' && isAdvisory(event.data)) {
       this.delivery.onLogged(event.data, this.fold.position)
       return
     }
     const observed = this.fold.push(event)
     if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeWaiting())
-    if (observed?.kind === 'update') this.live.offer(observed.update)
-    else if (observed?.kind === 'rewritten') this.live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position })
+    if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
+    if (observed?.kind === 'update') live.offer(observed.update)
+    else if (observed?.kind === 'rewritten') live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position })
   }
 
+  /** The agent came to rest. Synchronous up to the claim on a headless run's end: after it the host would be gone. */
   onIdle(): void {
+    if (this.live === undefined) return
     this.fold.abandonTurn()
     this.delivery.onIdle()
+    if (this.shared.headless && !isSubagent(this.agent) && this.fold.turns > 0 && !this.agent.inbox.hasPending) this.endHeadless(this.live)
   }
 
-  /** The messages of a step about to begin, with what is due added. */
-  enterStep(messages: UserMessage[], claimed: readonly UserMessage[], step: number, signal: AbortSignal): UserMessage[] {
-    return this.delivery.enterStep(messages, claimed, step, signal)
+  /** A step is being prepared: notes are held for it, and a reviewer that lags is waited for, if so configured. */
+  async beginStep(signal: AbortSignal): Promise<void> {
+    this.delivery.beginGathering(signal)
+    await this.catchUp(catchUpThreshold(this.resolve().config.syncBacklog), signal)
+  }
+
+  /** The turn is about to close: with catch-up on, the last step is reviewed before its answer is final. */
+  async prepareEnd(signal: AbortSignal): Promise<void> {
+    if (catchUpThreshold(this.resolve().config.syncBacklog) !== undefined) await this.catchUp(1, signal)
+  }
+
+  /** Put notes away, all or one by number, and let the reviewer know. Returns how many. */
+  dismiss(which: number | 'all'): number {
+    const { inbox } = this.delivery
+    const notes = which === 'all' ? this.delivery.undelivered() : [inbox.get(which)?.note].filter(note => note !== undefined)
+    for (const note of notes) {
+      this.delivery.dismiss(note.id)
+      this.live?.remark(`[the user dismissed your note: ${note.text}]\n[do not give it again, in any words]`)
+    }
+    return notes.length
+  }
+
+  /** Refuse notes on a topic. False when `words` holds no word. */
+  mute(words: string): boolean {
+    if (!this.guard.mute(words)) return false
+    this.live?.remark(`[the user wants to hear nothing about: ${words.trim()}]`)
+    return true
+  }
+
+  /** Hear everything again. Returns how many topics were muted. */
+  unmute(): number {
+    const count = this.guard.unmute()
+    if (count > 0) this.live?.remark('[the user wants to hear about everything again]')
+    return count
   }
 
   /** The past is not reviewed: the cursor starts at the end, but the task and earlier notes are known. */
@@ -102,15 +151,53 @@ export class AdvisedSession {
     this.fold = new Fold()
     this.fold.prime(agent.session.events)
     if (agent.status === 'idle') this.fold.abandonTurn()
+    if (this.fold.planMode) this.learnPlanRules()
     if (this.delivery.inbox.accepted === 0) this.recall(agent.session.events)
     this.live = new Reviewer({
       llm: shared.llm, clock: shared.clock, sessionId: SessionId(`${agent.id}-advisor`),
       config: () => this.resolve().config,
-      pinned: () => ({ cwd: agent.session.header.cwd, task: this.fold.task, latest: this.fold.latest, notes: this.pastNotes() }),
+      pinned: () => this.pinned(),
+      stale: () => this.delivery.stale(),
+      onReconfirmed: ids => this.delivery.onReconfirmed(ids),
       advise: (candidates, update) => this.delivery.offer(candidates, { advisor: undefined, update }),
       isContentFree,
-      tell: line => shared.tell(`advisor ${line}`),
+      tell: line => shared.tell(line),
     }, this.tally)
+  }
+
+  private async catchUp(threshold: number | undefined, signal: AbortSignal): Promise<void> {
+    if (threshold !== undefined && this.live !== undefined) await catchUp(this.live, threshold, this.shared.clock, signal)
+  }
+
+  private endHeadless(reviewer: Reviewer): void {
+    const { end } = this.fold.phase.kind === 'idle' ? this.fold.phase : { end: undefined }
+    const run = { seconds: this.resolve().config.drain, failed: end?.kind === 'error' }
+    const tellUnseen = () => {
+      const text = unseenText(this.delivery.undelivered())
+      if (text !== '') this.shared.tell(text)
+    }
+    if (!reviewer.reviewing) return tellUnseen()
+    void this.agent.runMaintenance(async (cancelled) => {
+      const cut = await drain(signal => reviewer.finish(signal), run, this.shared.clock, cancelled)
+      if (cut !== undefined) this.shared.tell(`${reviewer.pending} of the last updates were not reviewed: no verdict within ${cut} s (\`drain\`)`)
+      tellUnseen()
+    }).catch(() => {})
+  }
+
+  private learnPlanRules(): void {
+    void this.shared.planRules(this.agent).then((rules) => { this.planRules = rules }, () => {})
+  }
+
+  private pinned(): Pinned {
+    const { fold } = this
+    return {
+      cwd: this.agent.session.header.cwd, task: fold.task, latest: fold.latest,
+      notes: [...this.past, ...this.delivery.inbox.list().map(({ note, state }) => (
+        { text: note.text, severity: note.severity, fate: describeState(state) }
+      ))],
+      muted: this.guard.muted,
+      planRules: fold.planMode ? this.planRules ?? planMode : undefined,
+    }
   }
 
   private recall(events: readonly SessionEvent[]): void {
@@ -120,9 +207,10 @@ export class AdvisedSession {
     })
     for (const { text, severity } of this.past) this.guard.remember(text, severity)
   }
+}
 
-  private pastNotes(): PastNote[] {
-    const own = this.delivery.inbox.list().map(({ note, state }) => ({ text: note.text, severity: note.severity, fate: describeState(state) }))
-    return [...this.past, ...own]
-  }
+/** Whether an agent works for another one. */
+export function isSubagent(agent: Agent): boolean {
+  const { origin, delegationDepth } = agent.session.header
+  return origin === 'subagent' || (delegationDepth ?? 0) > 0
 }

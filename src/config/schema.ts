@@ -6,6 +6,9 @@ import { SEVERITIES, type Severity } from '../severity.ts'
 /** When an update is reviewed: after every step, after steps that changed something, or once a turn. */
 export type ReviewAt = 'step' | 'mutation' | 'turn'
 
+/** A threshold, or its text as a form would write it. */
+export type SyncBacklog = 'off' | 1 | 3 | 5 | '1' | '3' | '5'
+
 export interface Config {
   /** Master switch. */
   enabled: boolean
@@ -26,13 +29,21 @@ export interface Config {
   /** Hard size of one delta in characters, whatever its messages hold. */
   maxDeltaChars: number
   includeReasoning: boolean
+  /** Updates unread from which on the next step waits, 30 s at most. */
+  syncBacklog: SyncBacklog
   notesPerUpdate: number
   /** Notes above it are lowered to it, not dropped. */
   maxSeverity: Severity
+  /** Updates after which an undelivered note goes back to its reviewer: still true? 0 = never. */
+  reconfirmAfter: number
+  /** Review subagents: none, all, or those of these agent presets. */
+  subagents: boolean | string[]
   /** Seconds one reviewer call may take, to its end. */
   timeout: number
   /** How often advice may reopen a finished answer, per prompt of the user. */
   reopen: number
+  /** Seconds a headless run waits for the last reviews. */
+  drain: number
 }
 
 /** A whole number within limits. */
@@ -52,10 +63,14 @@ const fields = {
   maxDeltaMessages: whole(0, 10_000, 60),
   maxDeltaChars: whole(1_000, 1_000_000, 48_000),
   includeReasoning: z.boolean().default(false),
+  syncBacklog: z.union(['off', 1, 3, 5, '1', '3', '5'] as const).default('off'),
   notesPerUpdate: whole(1, 8, 1),
   maxSeverity: z.union(SEVERITIES).default('blocker'),
+  reconfirmAfter: whole(0, 1000, 3),
+  subagents: z.union([z.boolean(), z.array(z.string())]).default(false),
   timeout: whole(1, 3600, 90),
   reopen: whole(0, 5, 1),
+  drain: whole(0, 3600, 600),
 } satisfies Record<keyof Config, unknown>
 
 /** Pass plain objects of known keys on; schemastery alone would keep unknown keys silently. */

@@ -2,16 +2,17 @@
 // It never acts inside `session/event` and never lets a throw out into the turn.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import type { MessageId, UserMessage } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
 import type { Fold } from '../observe/fold.ts'
 import { clampSeverity, rank } from '../severity.ts'
+import type { WaitingNote } from '../review/head.ts'
 import type { Candidate } from '../review/reply.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity } from './immunity.ts'
 import { Inbox } from './inbox.ts'
 import { advisoryMessage, isAdvisory } from './message.ts'
-import type { Note } from './note.ts'
+import { UNDELIVERED, type Note } from './note.ts'
 import { route, type Activity, type Route, type RouteState } from './route.ts'
 
 /** What delivery needs from its session. */
@@ -19,12 +20,12 @@ export interface DeliveryHost {
   readonly agent: Agent
   readonly fold: Fold
   readonly guard: EmissionGuard
-  /** A one-shot run, whose process ends with the answer. */
-  readonly headless: boolean
+  /** Nobody speaks to this agent again once its run is over: a headless run, or a subagent. */
+  readonly oneShot: boolean
   config(): Config
   now(): number
-  /** Text for the user beside the conversation. */
-  tell(text: string): void
+  /** Advice reopened an answer, which a later one may now hide. */
+  onReopened(answer: string): void
 }
 
 /** Where advice comes from. */
@@ -34,12 +35,27 @@ export interface Origin {
   readonly update: number
 }
 
+/** A step about to begin. */
+export interface Entrance {
+  /** Messages that would enter it. */
+  readonly messages: UserMessage[]
+  /** Those of them that were taken from the agent's inbox. */
+  readonly claimed: readonly UserMessage[]
+  readonly step: number
+}
+
 export class Delivery {
   readonly inbox = new Inbox()
   private readonly host: DeliveryHost
   private readonly immunity = new Immunity()
+  /** Ids of the messages we queued. */
+  private readonly sent = new Set<MessageId>()
+  /** For each note, the update at which its reviewer was last asked about it. */
+  private readonly asked = new WeakMap<Note, number>()
   /** Answers reopened, and idle agents woken, since the user last spoke. */
   private reopened = 0
+  /** A step is about to begin: what is offered now joins it, instead of the step after. */
+  private gathering = false
   private turnSignal: AbortSignal | undefined
 
   constructor(host: DeliveryHost) {
@@ -52,8 +68,11 @@ export class Delivery {
     const { maxSeverity, notesPerUpdate } = this.host.config()
     let spent = 0
     for (const candidate of candidates.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
+      const settled = this.settle(candidate)
+      if (candidate.note === '') continue
       const severity = clampSeverity(candidate.severity, maxSeverity)
-      if (guard.admit(candidate.note, severity, spent, notesPerUpdate).kind === 'refuse') continue
+      const admission = guard.admit(candidate.note, severity, spent, notesPerUpdate)
+      if (admission.kind === 'refuse' && !(settled && admission.reason === 'repeat')) continue
       guard.remember(candidate.note, severity)
       spent += 1
       this.inbox.add({ text: candidate.note, severity, at: this.host.now(), ...origin }, { kind: 'unrouted' })
@@ -63,7 +82,7 @@ export class Delivery {
 
   /** Route what waits for the primary to stand still. Called when a turn opens and when the agent is idle. */
   routeWaiting(): void {
-    if (this.isSettling()) return
+    if (this.gathering || this.isSettling()) return
     const steered: Note[] = []
     for (const note of this.inbox.in('unrouted')) {
       const way = route(note.severity, this.routeState())
@@ -75,22 +94,35 @@ export class Delivery {
 
   /** The agent came to rest: what it did not take is settled. */
   onIdle(): void {
-    const stopped = this.isStopped()
     for (const note of this.inbox.in('entering')) this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
-    if (stopped) {
+    if (this.isStopped()) {
       for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'card', reason: 'the run was stopped' })
       for (const note of this.inbox.in('steered')) this.recall(note)
     }
     this.routeWaiting()
   }
 
-  /** Add what is due to a step that will happen, and take back what must not cause one. */
-  enterStep(messages: UserMessage[], claimed: readonly UserMessage[], step: number, signal: AbortSignal): UserMessage[] {
+  /** A step is about to begin; until {@link enterStep} or {@link endGathering} notes are held for it. */
+  beginGathering(signal: AbortSignal): void {
     this.turnSignal = signal
-    const ours = messages.filter(message => isAdvisory(message) && this.inbox.of(message.id).length > 0)
+    this.gathering = true
+  }
+
+  /** The step did not come to be. */
+  endGathering(): void {
+    if (!this.gathering) return
+    this.gathering = false
+    this.routeWaiting()
+  }
+
+  /** Add what is due to a step that will happen, and take back what must not cause one. */
+  enterStep({ messages, claimed, step }: Entrance): UserMessage[] {
+    this.gathering = false
+    const ours = messages.filter(message => isAdvisory(message) && this.sent.has(message.id))
     const others = messages.filter(message => !ours.includes(message))
-    const company = claimed.some(message => !isAdvisory(message))
-    if (claimed.some(message => message.source.kind === 'user')) this.reopened = 0
+    const company = claimed.some(message => !ours.includes(message))
+    const spoken = claimed.some(message => message.source.kind === 'user')
+    if (spoken) this.reopened = 0
 
     const { phase } = this.host.fold
     const answered = step > 1 && phase.kind === 'turn' && phase.answered
@@ -99,10 +131,11 @@ export class Delivery {
       entering = this.reopenFor(entering)
       if (entering.length === 0) return ours.length > 0 ? [] : messages
     }
-    if (claimed.length > 0 || (step > 1 && !answered)) entering = [...entering, ...this.inbox.in('aside')]
-    if (claimed.some(message => message.source.kind === 'user')) entering = [...entering, ...this.inbox.in('card')]
+    if (claimed.length > 0 || (step > 1 && !answered)) entering = [...entering, ...this.joining()]
+    if (spoken) entering = [...entering, ...this.inbox.in('card')]
     if (entering.length === 0) return others
     const message = advisoryMessage(entering, this.host.fold.updates, ours[0]?.id)
+    this.sent.add(message.id)
     for (const note of entering) this.inbox.move(note, { kind: 'entering', message: message.id })
     return [...others, message]
   }
@@ -110,13 +143,67 @@ export class Delivery {
   /** Our message stands in the log. */
   onLogged(message: UserMessage, position: { turn: number, step: number }): void {
     for (const note of this.inbox.of(message.id)) this.inbox.move(note, { kind: 'delivered', ...position })
+    this.sent.delete(message.id)
   }
 
   /** The host threw our message away. */
   onDiscarded(message: UserMessage): void {
     for (const note of this.inbox.of(message.id)) {
-      this.inbox.move(note, { kind: 'card', reason: this.isStopped() ? 'the run was stopped' : 'its place in the queue was cleared' })
+      this.inbox.move(note, { kind: 'card', reason: this.isStopped() ? 'the run was stopped' : 'the queue was cleared' })
     }
+    this.sent.delete(message.id)
+  }
+
+  /** Notes so old that their reviewer has to say whether they are still true. */
+  stale(): WaitingNote[] {
+    const { reconfirmAfter } = this.host.config()
+    const { updates } = this.host.fold
+    if (reconfirmAfter === 0) return []
+    return this.inbox.in('unrouted', 'aside', 'card')
+      .filter(note => updates - Math.max(note.update, this.asked.get(note) ?? 0) >= reconfirmAfter)
+      .map(note => ({ id: note.id, text: note.text, severity: note.severity, age: updates - note.update }))
+  }
+
+  /** Their reviewer was asked about these notes and has answered. */
+  onReconfirmed(ids: readonly number[]): void {
+    for (const id of ids) {
+      const note = this.inbox.get(id)?.note
+      if (note !== undefined) this.asked.set(note, this.host.fold.updates)
+    }
+  }
+
+  /** The user puts a note away, wherever it stands. False when there is no such note. */
+  dismiss(id: number): boolean {
+    const item = this.inbox.get(id)
+    if (item === undefined) return false
+    this.host.guard.dismiss(item.note.text, item.note.severity)
+    this.inbox.move(item.note, { kind: 'dismissed' })
+    return true
+  }
+
+  /** What the primary has not seen. */
+  undelivered(): readonly Note[] {
+    return this.inbox.in(...UNDELIVERED)
+  }
+
+  /** A finding that settles an older note of its reviewer: the old one is withdrawn. */
+  private settle({ replaces }: Candidate): boolean {
+    const item = replaces === undefined ? undefined : this.inbox.get(replaces)
+    if (item === undefined || !this.undelivered().includes(item.note)) return false
+    this.inbox.move(item.note, { kind: 'withdrawn' })
+    return true
+  }
+
+  /** What joins a step that happens anyway: asides, and what was offered while it was being prepared. */
+  private joining(): Note[] {
+    const joining = this.inbox.in('aside').slice()
+    for (const note of this.inbox.in('unrouted')) {
+      const way = route(note.severity, { ...this.routeState(), activity: 'running' })
+      if (way.kind === 'card') this.park(note, way)
+      else joining.push(note)
+      if (way.kind === 'steer') this.armImmunity()
+    }
+    return joining
   }
 
   /**
@@ -143,6 +230,7 @@ export class Delivery {
     const { agent, fold } = this.host
     const wakes = fold.phase.kind === 'idle'
     const message = advisoryMessage(notes, fold.updates)
+    this.sent.add(message.id)
     for (const note of notes) this.inbox.move(note, { kind: 'steered', message: message.id })
     try {
       agent.steer(message)
@@ -151,31 +239,32 @@ export class Delivery {
       return
     }
     if (wakes) this.countReopening()
+    this.armImmunity()
+  }
+
+  private armImmunity(): void {
     this.immunity.arm(this.completed(), this.host.config().immuneTurns)
   }
 
-  /** A headless run prints only its last answer; the one before is not lost. */
   private countReopening(): void {
     this.reopened += 1
     const { answer } = this.host.fold
-    if (this.host.headless && answer !== undefined) {
-      this.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
-    }
+    if (answer !== undefined) this.host.onReopened(answer)
   }
 
   private recall(note: Note): void {
-    const item = this.inbox.list().find(known => known.note === note)
-    if (item?.state.kind === 'steered' && this.host.agent.inbox.remove(item.state.message)) return
+    const state = this.inbox.get(note.id)?.state
+    if (state?.kind === 'steered' && this.host.agent.inbox.remove(state.message)) return
     this.inbox.move(note, { kind: 'card', reason: 'the run was stopped' })
   }
 
   private routeState(): RouteState {
-    const { fold, headless } = this.host
+    const { fold, oneShot } = this.host
     return {
       stopped: this.isStopped(),
       planMode: fold.planMode,
-      headlessOver: headless && fold.phase.kind === 'idle' && fold.turns > 0,
-      immune: this.immunity.holds(this.completed()),
+      headlessOver: oneShot && fold.phase.kind === 'idle' && fold.turns > 0,
+      immune: fold.goalRound || this.immunity.holds(this.completed()),
       activity: this.activity(),
       mayReopen: this.reopened < this.host.config().reopen,
     }
@@ -194,11 +283,11 @@ export class Delivery {
     return this.host.fold.phase.kind === 'idle' && this.host.agent.status === 'running'
   }
 
-  /** The user stopped the run, or it broke on an error: nothing of ours may start it again. */
+  /** The run was cancelled, or it broke on an error: nothing of ours may start it again. */
   private isStopped(): boolean {
     const { phase } = this.host.fold
-    if (phase.kind === 'turn') return this.turnSignal?.aborted === true && isUserCancel(this.turnSignal.reason)
-    return phase.end?.kind === 'error' || (phase.end?.kind === 'aborted' && phase.end.reason.kind === 'user')
+    if (phase.kind === 'turn') return this.turnSignal?.aborted === true && isStop(this.turnSignal.reason)
+    return phase.end?.kind === 'error' || (phase.end?.kind === 'aborted' && isStop(phase.end.reason))
   }
 
   private completed(): number {
@@ -207,6 +296,7 @@ export class Delivery {
   }
 }
 
-function isUserCancel(reason: unknown): boolean {
-  return (reason as { kind?: unknown } | undefined)?.kind === 'user'
+/** Whether a cancel came from whoever the agent works for, and not from another plugin's rule. */
+function isStop(reason: unknown): boolean {
+  return (reason as { kind?: unknown } | undefined)?.kind !== 'hook'
 }

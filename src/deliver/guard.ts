@@ -4,7 +4,7 @@ import { rank, type Severity } from '../severity.ts'
 
 export type Admission =
   | { readonly kind: 'admit' }
-  | { readonly kind: 'refuse', readonly reason: 'content-free' | 'repeat' | 'over budget' }
+  | { readonly kind: 'refuse', readonly reason: 'content-free' | 'muted' | 'repeat' | 'over budget' }
 
 /** What was said before, compared by meaning-bearing words. */
 interface Memory {
@@ -12,6 +12,8 @@ interface Memory {
   readonly words: ReadonlySet<string>
   readonly names: ReadonlySet<string>
   severity: Severity
+  /** The user dismissed it: no severity brings it back. */
+  dismissed: boolean
 }
 
 /** Notes remembered in a session; the oldest is forgotten first. */
@@ -23,6 +25,12 @@ const SAME_WORDS = 0.7
 /** The memory of one session, shared by its advisors. */
 export class EmissionGuard {
   private readonly memory: Memory[] = []
+  private readonly topics: { readonly words: string, readonly key: ReadonlySet<string> }[] = []
+
+  /** Topics the user does not want to hear of, in the user's words. */
+  get muted(): readonly string[] {
+    return this.topics.map(({ words }) => words)
+  }
 
   /**
    * Judge a note; remembers nothing.
@@ -31,8 +39,9 @@ export class EmissionGuard {
    */
   admit(note: string, severity: Severity, spent: number, budget: number): Admission {
     if (isContentFree(note)) return { kind: 'refuse', reason: 'content-free' }
+    if (this.isMuted(note)) return { kind: 'refuse', reason: 'muted' }
     const known = this.find(note)
-    if (known !== undefined && rank(severity) <= rank(known.severity)) return { kind: 'refuse', reason: 'repeat' }
+    if (known !== undefined && (known.dismissed || rank(severity) <= rank(known.severity))) return { kind: 'refuse', reason: 'repeat' }
     if (spent >= budget) return { kind: 'refuse', reason: 'over budget' }
     return { kind: 'admit' }
   }
@@ -44,8 +53,34 @@ export class EmissionGuard {
       if (rank(severity) > rank(known.severity)) known.severity = severity
       return
     }
-    this.memory.push({ ...fingerprint(note), severity })
+    this.memory.push({ ...fingerprint(note), severity, dismissed: false })
     if (this.memory.length > MEMORY_LIMIT) this.memory.shift()
+  }
+
+  /** The user wants to hear no more of a note. */
+  dismiss(note: string, severity: Severity): void {
+    this.remember(note, severity)
+    const known = this.find(note)
+    if (known !== undefined) known.dismissed = true
+  }
+
+  /** The user wants to hear nothing that holds all of these words. False when there is no word in them. */
+  mute(words: string): boolean {
+    const key = new Set(normalize(words).split(' ').filter(word => word !== ''))
+    if (key.size === 0) return false
+    this.topics.push({ words: words.trim(), key })
+    return true
+  }
+
+  /** Listen to everything again. Returns how many topics were muted. */
+  unmute(): number {
+    return this.topics.splice(0).length
+  }
+
+  private isMuted(note: string): boolean {
+    const text = normalize(note)
+    const words = new Set(text.split(' '))
+    return this.topics.some(({ key }) => [...key].every(word => words.has(word) || (!/^[\x00-\x7f]+$/.test(word) && text.includes(word))))
   }
 
   private find(note: string): Memory | undefined {
@@ -65,7 +100,7 @@ export function isContentFree(text: string): boolean {
   return key === '' || CONTENT_FREE.has(key) || CONTENT_FREE.has(key.replaceAll(' ', ''))
 }
 
-type Fingerprint = Omit<Memory, 'severity'>
+type Fingerprint = Omit<Memory, 'severity' | 'dismissed'>
 
 function fingerprint(note: string): Fingerprint {
   const key = normalize(note)

@@ -1,14 +1,14 @@
 // Every note of a session and where it stands. A note leaves only when it is old and settled; none is lost on the way.
 
 import type { MessageId } from '@deepseek-ai/dsh-llm'
-import type { Note, NoteState } from './note.ts'
+import { UNDELIVERED, type Note, type NoteState } from './note.ts'
 
 export interface Item {
   readonly note: Note
   readonly state: NoteState
 }
 
-/** Delivered notes kept for the reader; undelivered ones are kept whatever their number. */
+/** Settled notes kept for the reader; undelivered ones are kept whatever their number. */
 const SETTLED_LIMIT = 500
 
 export class Inbox {
@@ -30,6 +30,10 @@ export class Inbox {
     if (this.items.has(note.id)) this.items.set(note.id, { note, state })
   }
 
+  get(id: number): Item | undefined {
+    return this.items.get(id)
+  }
+
   /** All notes, oldest first. */
   list(): readonly Item[] {
     return [...this.items.values()]
@@ -48,7 +52,7 @@ export class Inbox {
   private trim(): void {
     if (this.items.size <= SETTLED_LIMIT) return
     for (const [id, { state }] of this.items) {
-      if (state.kind === 'delivered') this.items.delete(id)
+      if (!(UNDELIVERED as readonly string[]).includes(state.kind)) this.items.delete(id)
       if (this.items.size <= SETTLED_LIMIT) return
     }
   }

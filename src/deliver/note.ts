@@ -30,6 +30,13 @@ export type NoteState =
   | { readonly kind: 'entering', readonly message: MessageId }
   /** In the session's log, so in the model's context. */
   | { readonly kind: 'delivered', readonly turn: number, readonly step: number }
+  /** Taken back by its reviewer. */
+  | { readonly kind: 'withdrawn' }
+  /** Put away by the user: it does not come back. */
+  | { readonly kind: 'dismissed' }
+
+/** States in which the primary has not seen the note and may still see it. */
+export const UNDELIVERED = ['unrouted', 'aside', 'card', 'steered', 'entering'] as const satisfies readonly NoteState['kind'][]
 
 /** One line on what became of a note, for the user and for its reviewer. */
 export function describeState(state: NoteState): string {
@@ -40,5 +47,7 @@ export function describeState(state: NoteState): string {
     case 'entering': return 'on its way'
     case 'card': return `kept for the user's next message (${state.reason})`
     case 'delivered': return `delivered at step ${state.turn}.${state.step}`
+    case 'withdrawn': return 'withdrawn by its reviewer'
+    case 'dismissed': return 'dismissed by the user'
   }
 }

@@ -15,8 +15,9 @@ export interface RouteState {
   /** The user stopped the run, or it broke on an error, and the user has not spoken since. */
   readonly stopped: boolean
   readonly planMode: boolean
-  /** A headless run after its final prompt. */
+  /** A run that nobody will speak to again is over: headless, or a subagent's. */
   readonly headlessOver: boolean
+  /** The primary is left in peace: after a steer, or while it pursues a goal. */
   readonly immune: boolean
   readonly activity: Activity
   /** Advice may still reopen what the primary ended, for this prompt of the user. */
@@ -35,8 +36,8 @@ export function route(severity: Severity, state: RouteState): Route {
   const nit = severity === 'nit'
   if (state.stopped) return { kind: 'card', reason: 'the run was stopped' }
   if (state.planMode) return nit ? { kind: 'aside', reason: 'plan mode' } : { kind: 'card', reason: 'plan mode' }
-  if (state.headlessOver) return { kind: 'card', reason: 'the headless run is over' }
-  if (state.immune) return { kind: 'aside', reason: 'immune after a steer' }
+  if (state.headlessOver) return { kind: 'card', reason: 'the run is over' }
+  if (state.immune) return { kind: 'aside', reason: 'immune' }
   if (state.activity === 'running') return { kind: nit ? 'aside' : 'steer', reason: 'running' }
   if (nit || (severity === 'concern' && state.activity === 'finished')) return { kind: 'card', reason: 'the answer stands' }
   if (!state.mayReopen) return { kind: 'card', reason: 'already reopened for this prompt' }

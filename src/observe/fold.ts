@@ -41,6 +41,8 @@ export class Fold {
   task: string | undefined
   latest: string | undefined
   planMode = false
+  /** The open or last turn pursues a goal of the host, whose driver must not be interrupted. */
+  goalRound = false
   phase: Phase = { kind: 'idle', end: undefined }
   /** The text of the last complete answer. */
   answer: string | undefined
@@ -85,10 +87,12 @@ export class Fold {
       case 'turn/start':
         this.turn = event.data.turn
         this.phase = { kind: 'turn', answered: false }
+        this.goalRound = false
         return
       case 'user/message': {
         const source: { kind: string } = event.data.source
         if (source.kind === 'advisor') return
+        if (source.kind === 'goal') this.goalRound = true
         const entry = entryOfMessage(event.seq, event.data)
         if (isReplacement(event)) return this.replace(event, entry)
         if (entry.kind === 'user') {

@@ -44,7 +44,7 @@ const TRANSIENT_CODES: ReadonlySet<string> = new Set([
 /** Decide what a failed call means. The host's codes come from `dsh-llm` and its adapters. */
 export function classifyFailure(failure: LlmFailure, history: FailureHistory): FailureDecision {
   const { code, status, providerRetryAfterMs: retryMs } = failure
-  const reason = describe(failure)
+  const reason = describeFailure(failure)
   if (code === 'NO_ADAPTER' || code === 'UNKNOWN_MODEL') return { kind: 'no-model', reason }
   if (code === 'QUOTA' || status === 402) return { kind: 'pause', retryMs, reason }
   if (code === 'RATE_LIMIT' || status === 429) {
@@ -62,6 +62,7 @@ function lose(reason: string, history: FailureHistory): FailureDecision {
   return history.drops + 1 >= MAX_DROPS ? { kind: 'flush', reason } : { kind: 'drop', reason }
 }
 
-function describe({ code, status, message }: LlmFailure): string {
+/** A failure in one line. */
+export function describeFailure({ code, status, message }: LlmFailure): string {
   return `${code}${status === undefined ? '' : ` (HTTP ${status})`}: ${message.replace(/\s+/g, ' ').slice(0, 200)}`
 }

@@ -1,7 +1,7 @@
 // What a fresh conversation starts with: whatever happened before it, the reviewer knows the task and what it already said.
 
 import type { Entry } from '../observe/entry.ts'
-import { truncate } from '../text.ts'
+import { escapeXml, truncate } from '../text.ts'
 import type { Severity } from '../severity.ts'
 import type { Gap } from './backlog.ts'
 
@@ -18,6 +18,10 @@ export interface Pinned {
   readonly task: string | undefined
   readonly latest: string | undefined
   readonly notes: readonly PastNote[]
+  /** Topics the user muted, in their words. */
+  readonly muted: readonly string[]
+  /** The rules of plan mode while it is on. */
+  readonly planRules: string | undefined
 }
 
 const PINNED_LIMIT = 4_000
@@ -41,11 +45,34 @@ export function renderHead(pinned: Pinned, batch: readonly Entry[]): string[] {
       .map(note => `- ${note.severity}, ${note.fate}: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
     texts.push(`Notes you gave before:\n${lines.join('\n')}`)
   }
+  if (pinned.muted.length > 0) texts.push(`The user wants to hear nothing about: ${pinned.muted.join('; ')}`)
   return texts.length === 0 ? [] : [texts.join('\n\n')]
+}
+
+/** The rules the agent is under, once in full; then only that they still hold. */
+export function renderPlanMode(rules: string, shown: boolean): string {
+  if (shown) return '[plan mode still in effect]'
+  return `<primary-context kind="plan-mode">\n${escapeXml(rules.trim())}\n</primary-context>`
 }
 
 /** Text that stands for updates which no review saw. */
 export function renderGap({ updates, latest }: Gap): string {
   const said = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${truncate(latest, PINNED_LIMIT)}`
   return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${said}`
+}
+
+/** A note that has waited so long that its reviewer is asked about it. */
+export interface WaitingNote {
+  readonly id: number
+  readonly text: string
+  readonly severity: Severity
+  /** Updates since the one it is about. */
+  readonly age: number
+}
+
+/** Ask whether waiting notes are still true in the light of the update that follows. */
+export function renderReconfirm(notes: readonly WaitingNote[]): string {
+  const lines = notes.map(note => `${note.id}. ${note.severity}, ${note.age} steps ago: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
+  return `[the agent has not read these notes of yours yet; they will be delivered as they stand]\n${lines.join('\n')}\n`
+    + '[if what follows makes one untrue, call `advise` with its number as `replaces` and an empty note; to change it, with the new text]'
 }

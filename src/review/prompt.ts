@@ -14,6 +14,7 @@ export const ADVISE_TOOL: ToolSchema = {
     properties: {
       note: { type: 'string', description: 'One finding: what is wrong, how you know, what would be right.' },
       severity: { type: 'string', enum: [...SEVERITIES] },
+      replaces: { type: 'integer', description: 'Only when asked about a waiting note: its number. An empty note then withdraws it.' },
     },
     required: ['note'],
   },

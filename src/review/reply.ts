@@ -10,6 +10,8 @@ import { ADVISE_TOOL } from './prompt.ts'
 export interface Candidate {
   readonly note: string
   readonly severity: Severity
+  /** Number of a waiting note of the reviewer's own that this one settles; an empty `note` withdraws it. */
+  readonly replaces?: number
 }
 
 export interface CallOutcome {
@@ -100,7 +102,8 @@ function balancedEnd(text: string, start: number): number | undefined {
 }
 
 function toCandidate(value: unknown): Candidate | undefined {
-  const { note, severity } = (value ?? {}) as { note?: unknown, severity?: unknown }
-  if (typeof note !== 'string' || note.trim() === '') return undefined
-  return { note: truncate(note.trim(), NOTE_LIMIT), severity: parseSeverity(severity) }
+  const { note, severity, replaces } = (value ?? {}) as { note?: unknown, severity?: unknown, replaces?: unknown }
+  const settles = typeof replaces === 'number' && Number.isInteger(replaces) ? { replaces } : {}
+  if (typeof note !== 'string' || (note.trim() === '' && settles.replaces === undefined)) return undefined
+  return { note: truncate(note.trim(), NOTE_LIMIT), severity: parseSeverity(severity), ...settles }
 }

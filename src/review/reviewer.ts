@@ -14,8 +14,8 @@ import { errorMessage } from '../text.ts'
 import { Backlog, BACKLOG_LIMIT } from './backlog.ts'
 import { callModel, describeModel, type CallResult, type ModelService } from './call.ts'
 import { Conversation, toMessages } from './conversation.ts'
-import { classifyFailure, type FailureHistory } from './failure.ts'
-import { renderGap, renderHead, type Pinned } from './head.ts'
+import { classifyFailure, describeFailure, type FailureHistory } from './failure.ts'
+import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned, type WaitingNote } from './head.ts'
 import { ADVISE_TOOL, systemText } from './prompt.ts'
 import { readReply, type Candidate } from './reply.ts'
 
@@ -35,6 +35,10 @@ export interface ReviewerHost {
   readonly sessionId: SessionId
   config(): Config
   pinned(): Pinned
+  /** Notes that wait so long that the reviewer has to say whether they are still true. */
+  stale(): readonly WaitingNote[]
+  /** The reviewer was asked about these notes; what it says of them, if anything, comes as findings. */
+  onReconfirmed(ids: readonly number[]): void
   /** Findings of one review, with the number of the newest update it saw. */
   advise(candidates: readonly Candidate[], update: number): void
   isContentFree(text: string): boolean
@@ -48,6 +52,16 @@ const REPLY_TOKENS = 8_192
 const RETRY_DELAY_MS = 1_000
 /** Drops in a row from which on only every 2nd, 4th, … 32nd update is tried. */
 const COOLING_DROPS = 3
+
+/** One request's new messages, and what becomes true when they have been read. */
+interface Batch {
+  readonly messages: readonly Message[]
+  readonly plan: string | undefined
+  /** Remarks of the user it carries. */
+  readonly remarks: number
+  /** Numbers of the notes it asks about. */
+  readonly asked: readonly number[]
+}
 
 export class Reviewer {
   state: ReviewerState = { kind: 'running' }
@@ -66,6 +80,15 @@ export class Reviewer {
   private efforts: ReadonlySet<string> = new Set()
   /** The model that the conversation was held with. */
   private shownTo = ''
+  /** Plan-mode rules that stand in the conversation. */
+  private shownPlan: string | undefined
+  /** What the user wants the reviewer to know, for the next request. */
+  private remarks: readonly string[] = []
+  /** A call failed and none has succeeded since: nobody should wait for this reviewer. */
+  private lagging = false
+  /** Aborted when the run is over: what fails after that is not tried again. */
+  private readonly closing = new AbortController()
+  private readonly watchers = new Set<() => void>()
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
@@ -97,9 +120,32 @@ export class Reviewer {
 
   /** The primary's past was rewritten: start over from the transcript as it stands. */
   reset(present: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step'>): void {
-    this.epoch += 1
-    this.conversation.clear()
+    this.clear()
     this.backlog.restart(present, at)
+  }
+
+  /** Tell the reviewer something with its next update. */
+  remark(text: string): void {
+    this.remarks = [...this.remarks, text]
+  }
+
+  /**
+   * Wait until fewer than `threshold` updates are unread, or nothing can be expected of the reviewer.
+   * The bound is the caller's, by the signal.
+   */
+  async whenBelow(threshold: number, signal: AbortSignal): Promise<void> {
+    await this.watch(signal, () => this.lagging || this.working === undefined || this.pending < threshold)
+  }
+
+  /** Nobody waits again before a review succeeds. */
+  giveUpWaiting(): void {
+    this.lagging = true
+  }
+
+  /** The run is over: resolves when the reviews that are due have ended, well or not. Nothing is tried twice. */
+  async finish(signal: AbortSignal): Promise<void> {
+    this.closing.abort(new Error('the run is over'))
+    await this.watch(signal, () => this.working === undefined)
   }
 
   /** Try again after a pause, a halt or a missing model. */
@@ -127,6 +173,7 @@ export class Reviewer {
   /** Give up what is under way, then wait until it is. */
   async dispose(): Promise<void> {
     this.lifetime.abort(new Error('the advisor was switched off'))
+    this.progressed()
     await this.working
   }
 
@@ -144,6 +191,7 @@ export class Reviewer {
       .finally(() => {
         this.working = undefined
         this.wake()
+        this.progressed()
       })
   }
 
@@ -165,7 +213,10 @@ export class Reviewer {
       const result = await this.review(updates, upTo)
       if (result.kind !== 'failed') return
       this.tally.failed += 1
-      history = await this.recover(result.failure, history, upTo)
+      this.lagging = true
+      this.progressed()
+      if (!this.closing.signal.aborted) history = await this.recover(result.failure, history, upTo)
+      if (this.closing.signal.aborted && this.isAtWork()) return this.lose(Infinity, describeFailure(result.failure))
     }
   }
 
@@ -175,28 +226,32 @@ export class Reviewer {
     const { epoch } = this
     const trouble = await this.prepare(config)
     if (trouble !== undefined) return trouble
-    const batch = this.batch(updates, config)
-    if (batch.length === 0) {
+    const batch = this.compose(updates, config)
+    if (batch.messages.length === 0) {
       this.backlog.settle(upTo)
       return { kind: 'nothing' }
     }
     this.tally.calls += 1
-    const result = await callModel(this.host.llm, this.request(config, this.conversation.with(batch)), this.callOptions(config))
+    const result = await callModel(this.host.llm, this.request(config, this.conversation.with(batch.messages)), this.callOptions(config))
     if (result.kind !== 'aborted') this.tally.charge(result.usage)
     if (result.kind === 'reply') this.accept(result, epoch === this.epoch ? batch : undefined, upTo)
     return result
   }
 
   /** @param batch - what the reply answers; none when the conversation was reset meanwhile. */
-  private accept({ message, cut }: Extract<CallResult, { kind: 'reply' }>, batch: readonly Message[] | undefined, upTo: number): void {
+  private accept({ message, cut }: Extract<CallResult, { kind: 'reply' }>, batch: Batch | undefined, upTo: number): void {
     const verdict = readReply(message, this.host.isContentFree)
     this.state = { kind: 'running' }
     this.drops = 0
+    this.lagging = false
     this.tally.reviews += 1
     if (batch !== undefined) {
       const calls = verdict.kind === 'silent' ? [] : verdict.calls
-      this.conversation.commit(batch, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
+      this.conversation.commit(batch.messages, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
       this.backlog.settle(upTo)
+      this.shownPlan = batch.plan
+      this.remarks = this.remarks.slice(batch.remarks)
+      this.host.onReconfirmed(batch.asked)
     }
     if (verdict.kind === 'advice') this.host.advise(verdict.candidates, upTo)
     else if (verdict.kind === 'no-verdict' || cut) this.tally.noVerdict += 1
@@ -208,15 +263,14 @@ export class Reviewer {
     const { reason } = decision
     switch (decision.kind) {
       case 'wait':
-        await this.host.clock.sleep(decision.ms, this.lifetime.signal)
+        await this.pause(decision.ms)
         return { ...history, waits: history.waits + 1 }
       case 'retry':
         this.state = { kind: 'failing', reason }
-        await this.host.clock.sleep(RETRY_DELAY_MS, this.lifetime.signal)
+        await this.pause(RETRY_DELAY_MS)
         return { ...history, attempts: history.attempts + 1 }
       case 'clear':
-        this.epoch += 1
-        this.conversation.clear()
+        this.clear()
         return { ...history, cleared: true }
       case 'drop':
       case 'flush':
@@ -254,22 +308,56 @@ export class Reviewer {
     if (route === this.route) return undefined
     const described = await describeModel(this.host.llm, config.provider, config.model, this.callOptions(config))
     if (described.kind !== 'info') return described
-    if (this.shownTo !== route) this.conversation.clear()
+    if (this.shownTo !== route) this.clear()
     this.shownTo = route
     this.route = route
     this.efforts = new Set(described.info.reasoning?.efforts.map(effort => String(effort.id)))
     return undefined
   }
 
-  private batch(updates: readonly Update[], config: Config): Message[] {
+  /** Everything that waits as the messages of one request: what has to be known first, then the delta. */
+  private compose(updates: readonly Update[], config: Config): Batch {
     const pinned = this.host.pinned()
     const delta = renderDelta(updates, config, { cwd: pinned.cwd, includeReasoning: config.includeReasoning })
-    if (delta.length === 0) return []
+    const stale = this.host.stale()
+    const plan = pinned.planRules
     const { gap } = this.backlog
-    const lead = this.conversation.fresh
-      ? renderHead(pinned, updates.flatMap(update => update.entries))
-      : gap.updates > 0 ? [renderGap(gap)] : []
-    return toMessages([...lead, ...delta])
+    const { fresh } = this.conversation
+    const lead = [
+      ...fresh ? renderHead(pinned, updates.flatMap(update => update.entries)) : [],
+      ...!fresh && gap.updates > 0 ? [renderGap(gap)] : [],
+      ...plan === undefined ? [] : [renderPlanMode(plan, this.shownPlan === plan)],
+      ...this.remarks,
+      ...stale.length > 0 ? [renderReconfirm(stale)] : [],
+    ]
+    const texts = delta.length === 0 ? [] : [...lead, ...delta]
+    return { messages: toMessages(texts), plan, remarks: this.remarks.length, asked: stale.map(note => note.id) }
+  }
+
+  private clear(): void {
+    this.epoch += 1
+    this.conversation.clear()
+    this.shownPlan = undefined
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await this.host.clock.sleep(ms, AbortSignal.any([this.lifetime.signal, this.closing.signal]))
+  }
+
+  private async watch(signal: AbortSignal, isOver: () => boolean): Promise<void> {
+    while (!signal.aborted && !this.lifetime.signal.aborted && !isOver()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const onAbort = () => { resolve() }
+      this.watchers.add(resolve)
+      signal.addEventListener('abort', onAbort, { once: true })
+      await promise
+      this.watchers.delete(resolve)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  private progressed(): void {
+    for (const resolve of this.watchers) resolve()
   }
 
   private request(config: Config, messages: Message[]): GenerateOptions {

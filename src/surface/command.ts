@@ -6,47 +6,71 @@ import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Advisor } from '../advisor.ts'
 import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
-import { stateWord, statusText, usageText } from './status.ts'
+import { errorMessage } from '../text.ts'
+import { notesText, stateWord, statusText, usageText } from './status.ts'
 
-const WORDS = ['on', 'off', 'status', 'usage'] as const
+const USAGE = 'on, off, status, usage, notes, dismiss N|all, mute WORDS, unmute; alone it toggles'
 
 /** Register the command where the host has a command service; elsewhere do nothing. */
-export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock): void {
+export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock, tell: (text: string) => void): void {
   ctx.inject(['commands'], (commandsCtx) => {
-    commandsCtx.commands.register({
-      name: 'advisor',
-      description: 'A second model that reviews this session: toggle, or on, off, status, usage',
-      input: { hint: WORDS.join('|') },
-      handler: ({ agent, rawInput }) => run(advisor, agent, rawInput.trim().toLowerCase(), clock),
-    })
+    try {
+      commandsCtx.commands.register({
+        name: 'advisor',
+        description: 'A second model that reviews this session',
+        input: { hint: 'on|off|status|usage|notes|dismiss|mute|unmute' },
+        handler: ({ agent, rawInput }) => run(advisor.of(agent), advisor, rawInput.trim(), clock),
+      })
+    } catch (error) {
+      tell(`/advisor belongs to another plugin (${errorMessage(error)}); reviews go on, without commands`)
+    }
   })
 }
 
-async function run(advisor: Advisor, agent: Agent, word: string, clock: Clock): Promise<CommandResult> {
-  switch (word) {
-    case '': return switchTo(advisor, agent, isWanted(advisor.of(agent)) ? 'off' : 'on')
-    case 'on':
-    case 'off': return switchTo(advisor, agent, word)
-    case 'status': return success(statusText(advisor.of(agent), clock.now()))
-    case 'usage': return success(usageText(advisor.of(agent)))
-    default: return { kind: 'error', text: `/advisor does not know "${word}". Commands: ${WORDS.join(', ')}; alone it toggles.` }
+async function run(session: AdvisedSession, advisor: Advisor, input: string, clock: Clock): Promise<CommandResult> {
+  const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? []
+  switch (word.toLowerCase()) {
+    case '': return switchTo(session, advisor, isWanted(session) ? 'off' : 'on')
+    case 'on': return switchTo(session, advisor, 'on')
+    case 'off': return switchTo(session, advisor, 'off')
+    case 'status': return success(statusText(session, clock.now()))
+    case 'usage': return success(usageText(session))
+    case 'notes': return success(notesText(session, clock.now()))
+    case 'dismiss': return dismiss(session, rest.trim())
+    case 'mute': return session.mute(rest)
+      ? success(`Muted: ${rest.trim()}. \`/advisor unmute\` takes it back.`)
+      : failure('/advisor mute needs the words of a topic, as in `/advisor mute error handling`.')
+    case 'unmute': return success(`Topics heard again: ${session.unmute()}.`)
+    default: return failure(`/advisor does not know "${word}". Commands: ${USAGE}.`)
   }
 }
 
-async function switchTo(advisor: Advisor, agent: Agent, wish: 'on' | 'off'): Promise<CommandResult> {
-  const session = await advisor.setOverride(agent, wish)
-  if (wish === 'on') session.reviewer?.resume()
-  const resolved = session.resolve()
+async function switchTo(session: AdvisedSession, advisor: Advisor, wish: 'on' | 'off'): Promise<CommandResult> {
+  session.override = wish
+  await advisor.refresh()
   if (wish === 'off') return success('Advisor off for this session.')
+  session.reviewer?.resume()
+  const resolved = session.resolve()
   if (resolved.kind !== 'ready') return success(`Advisor on for this session, but it cannot run: ${resolved.reason}.`)
   return success(`Advisor on for this session: ${resolved.config.provider}/${resolved.config.model} (${stateWord(session)}).`)
 }
 
-/** What the user wants, not whether it can run: a toggle must be able to take back an `on` that a missing model blocks. */
+function dismiss(session: AdvisedSession, which: string): CommandResult {
+  if (which !== 'all' && !/^#?\d+$/.test(which)) return failure(`/advisor dismiss needs the number of a note, or all; got "${which}".`)
+  const count = session.dismiss(which === 'all' ? 'all' : Number(which.replace('#', '')))
+  if (count === 0) return failure(which === 'all' ? 'There is no note that waits.' : `There is no note ${which}; \`/advisor notes\` lists them.`)
+  return success(count === 1 ? 'Dismissed; it will not come back in this session.' : `${count} notes dismissed; they will not come back in this session.`)
+}
+
+/** What the user wants, not whether it can run: a toggle must be able to take back an \`on\` that a missing model blocks. */
 function isWanted(session: AdvisedSession): boolean {
   return session.resolve().kind !== 'off'
 }
 
 function success(text: string): CommandResult {
   return { kind: 'success', text }
+}
+
+function failure(text: string): CommandResult {
+  return { kind: 'error', text }
 }

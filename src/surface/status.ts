@@ -34,6 +34,16 @@ export function usageText(session: AdvisedSession): string {
   return `${count(tally.calls, 'call')}, ${count(tally.reviews, 'review')}, ${count(session.delivery.inbox.accepted, 'note')}\n${tokensText(session)}`
 }
 
+/** Every note with number, severity, age and state, newest last. */
+export function notesText(session: AdvisedSession, now: number): string {
+  const items = session.delivery.inbox.list()
+  const muted = session.muted.map(topic => `Muted: ${topic}`)
+  if (items.length === 0) return ['No notes in this session.', ...muted].join('\n')
+  return [...items.map(({ note, state }) => (
+    `#${note.id} ${note.severity}, ${age(now - note.at)} ago, ${describeState(state)}: ${note.text.replace(/\s+/g, ' ')}`
+  )), ...muted].join('\n')
+}
+
 function tokensText({ tally: { tokens } }: AdvisedSession): string {
   return `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cached} cached`
 }

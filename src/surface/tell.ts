@@ -3,9 +3,9 @@
 import type { Context } from '@deepseek-ai/cordis'
 
 /** @returns says one thing to the user; stdout is never touched. */
-export function teller(ctx: Context, headless: boolean): (text: string) => void {
+export function teller(ctx: Context, isHeadless: () => boolean): (text: string) => void {
   return (text) => {
-    if (headless) process.stderr.write(`dsh-advisor: ${text}\n`)
+    if (isHeadless()) process.stderr.write(`dsh-advisor: ${text}\n`)
     else ctx.logger.warn(`advisor: ${text}`)
   }
 }

@@ -1,0 +1,45 @@
+// The end of a headless run: its last reviews are waited for, within bounds, and what the agent has not seen is shown.
+
+import type { Clock } from '../clock.ts'
+import { rank } from '../severity.ts'
+import type { Note } from './note.ts'
+
+/** The longest wait after a run that failed, in seconds. */
+const AFTER_ERROR_SECONDS = 30
+
+/**
+ * Wait for the last reviews.
+ * @param finish - resolves when no review is under way, or its signal aborts.
+ * @returns the seconds after which reviews were cut, or undefined when all ended.
+ */
+export async function drain(
+  finish: (signal: AbortSignal) => Promise<void>,
+  run: { readonly seconds: number, readonly failed: boolean },
+  clock: Clock, cancelled: AbortSignal,
+): Promise<number | undefined> {
+  const seconds = run.failed ? Math.min(run.seconds, AFTER_ERROR_SECONDS) : run.seconds
+  const over = new AbortController()
+  const onCancel = () => over.abort(new Error('the run was cancelled'))
+  cancelled.addEventListener('abort', onCancel, { once: true })
+  if (cancelled.aborted) onCancel()
+  let cut: number | undefined
+  void clock.sleep(seconds * 1000, over.signal).then(() => {
+    if (!over.signal.aborted) cut = seconds
+    over.abort(new Error('the drain is over'))
+  })
+  await finish(over.signal)
+  over.abort(new Error('drained'))
+  cancelled.removeEventListener('abort', onCancel)
+  return cut
+}
+
+/** A readable block of what the agent has not seen, worst first; '' when there is nothing. */
+export function unseenText(notes: readonly Note[]): string {
+  if (notes.length === 0) return ''
+  const blockers = notes.filter(note => note.severity === 'blocker').length
+  const title = `${notes.length} ${notes.length === 1 ? 'note' : 'notes'} the agent has not seen`
+    + (blockers === 0 ? '' : `, ${blockers} ${blockers === 1 ? 'blocker' : 'blockers'}`)
+  const lines = notes.toSorted((a, b) => rank(b.severity) - rank(a.severity))
+    .map(note => `  [${note.severity}] ${note.text.replace(/\n/g, '\n    ')}`)
+  return [title, ...lines].join('\n')
+}
