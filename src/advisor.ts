@@ -5,14 +5,21 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
 import type { Config } from './config/schema.ts'
+import type { Note } from './deliver/note.ts'
 import { AdvisedSession, isSubagent, type Shared } from './session.ts'
+
+/** Closed sessions whose notes are kept. */
+const CLOSED_SESSIONS_KEPT = 100
 
 export class Advisor {
   /** By session id; an agent's session shares its identity. */
   private readonly sessions = new Map<string, AdvisedSession>()
+  /** Notes that sessions closed in this process left behind, for when they are opened again. */
+  private readonly left = new Map<string, readonly Note[]>()
   private readonly ctx: Context
   private readonly shared: Shared
-  private subscription: (() => void) | undefined
+  private readonly awaiting = new Subscription(() => this.awaitSessions())
+  private readonly reviewing = new Subscription(() => this.watchSessions())
 
   constructor(ctx: Context, shared: Shared) {
     this.ctx = ctx
@@ -26,35 +33,43 @@ export class Advisor {
     if (known?.agent === agent) return known
     const session = new AdvisedSession(agent, this.shared)
     this.sessions.set(agent.id, session)
+    session.delivery.adopt(this.left.get(agent.id) ?? [])
+    this.left.delete(agent.id)
     return session
   }
 
   /** Bring subscriptions and reviewers in line with the configuration. */
   async refresh(): Promise<void> {
-    const stored = resolveAdvisorConfig(this.shared.source()).kind === 'ready'
+    const stored = this.isStoredReady()
     if (stored) for (const agent of this.ctx.agents.list()) if (this.isReviewed(agent)) this.of(agent)
+    this.awaiting.set(stored)
+    await this.refreshSessions()
+  }
+
+  private async refreshSessions(): Promise<void> {
     const sessions = [...this.sessions.values()]
-    if (sessions.some(session => session.resolve().kind === 'ready') || stored) this.subscribe()
-    else this.unsubscribe()
+    this.reviewing.set(sessions.some(session => session.resolve().kind === 'ready'))
     await Promise.all(sessions.map(session => session.refresh()))
   }
 
-  private subscribe(): void {
-    if (this.subscription !== undefined) return
+  /** Sessions to come. */
+  private awaitSessions(): (() => void)[] {
+    return [
+      this.ctx.on('agent/created', ({ agent }) => {
+        if (!this.isReviewed(agent) || !this.isStoredReady()) return
+        this.of(agent)
+        void this.refreshSessions()
+      }),
+    ]
+  }
+
+  /** The events of sessions under review. */
+  private watchSessions(): (() => void)[] {
     const { ctx } = this
     const find = (agent: Agent) => this.sessions.get(agent.id)
-    const disposers = [
+    return [
       ctx.on('session/event', (session, event) => {
         this.sessions.get(session.id)?.onEvent(event)
-      }),
-      ctx.on('agent/created', ({ agent }) => {
-        if (this.isReviewed(agent) && resolveAdvisorConfig(this.shared.source()).kind === 'ready') void this.of(agent).refresh()
-      }),
-      ctx.on('agent/disposed', ({ agent }) => {
-        const session = find(agent)
-        if (session?.agent !== agent) return
-        this.sessions.delete(agent.id)
-        void session.stop()
       }),
       ctx.on('agent/status', ({ agent, status }) => {
         if (status === 'idle') this.guarded(() => find(agent)?.onIdle())
@@ -80,16 +95,27 @@ export class Advisor {
         const session = find(agent)
         if (session !== undefined) await this.contained(session.prepareEnd(signal))
       }),
+      ctx.on('agent/disposed', ({ agent }) => {
+        const session = find(agent)
+        if (session?.agent !== agent) return
+        this.sessions.delete(agent.id)
+        this.keep(agent.id, session.delivery.undelivered())
+        void session.stop()
+      }),
       ctx.on('llm/adapters-updated', () => {
         for (const session of this.sessions.values()) this.guarded(() => session.reviewer?.onAdapters())
       }),
     ]
-    this.subscription = () => { for (const dispose of disposers) dispose() }
   }
 
-  private unsubscribe(): void {
-    this.subscription?.()
-    this.subscription = undefined
+  private keep(id: string, notes: readonly Note[]): void {
+    if (notes.length > 0) this.left.set(id, notes)
+    const [oldest] = this.left.keys()
+    if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
+  }
+
+  private isStoredReady(): boolean {
+    return resolveAdvisorConfig(this.shared.source()).kind === 'ready'
   }
 
   /** A fault of ours must not reach the turn it happens in. */
@@ -111,7 +137,8 @@ export class Advisor {
   }
 
   private async dispose(): Promise<void> {
-    this.unsubscribe()
+    this.awaiting.set(false)
+    this.reviewing.set(false)
     const sessions = [...this.sessions.values()]
     this.sessions.clear()
     await Promise.all(sessions.map(session => session.stop()))
@@ -121,5 +148,23 @@ export class Advisor {
     if (!isSubagent(agent)) return true
     const { subagents }: Config = resolveAdvisorConfig(this.shared.source()).config
     return Array.isArray(subagents) ? subagents.includes(agent.session.header.agentPreset ?? '') : subagents
+  }
+}
+
+/** Listeners that are there only while they are needed. */
+class Subscription {
+  private readonly listen: () => (() => void)[]
+  private disposers: (() => void)[] | undefined
+
+  constructor(listen: () => (() => void)[]) {
+    this.listen = listen
+  }
+
+  set(needed: boolean): void {
+    if (needed) this.disposers ??= this.listen()
+    else {
+      for (const dispose of this.disposers ?? []) dispose()
+      this.disposers = undefined
+    }
   }
 }

@@ -1,6 +1,7 @@
 // One session under review: observe → review → deliver. It lives as long as the agent; its reviewer only while switched on.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import { SessionId, type SessionEvent } from '@deepseek-ai/dsh-session'
 import type { Clock } from './clock.ts'
 import { resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
@@ -148,11 +149,16 @@ export class AdvisedSession {
   /** The past is not reviewed: the cursor starts at the end, but the task and earlier notes are known. */
   private start(): void {
     const { agent, shared } = this
+    const returning = this.delivery.inbox.accepted > 0
     this.fold = new Fold()
-    this.fold.prime(agent.session.events)
+    this.fold.prime(agent.session.events, (event) => {
+      if (event.type !== 'user/message' || !isAdvisory(event.data)) return
+      if (returning) this.delivery.onLogged(event.data, this.fold.position)
+      else this.recall(event.data)
+    })
     if (agent.status === 'idle') this.fold.abandonTurn()
     if (this.fold.planMode) this.learnPlanRules()
-    if (this.delivery.inbox.accepted === 0) this.recall(agent.session.events)
+    this.delivery.onReturn()
     this.live = new Reviewer({
       llm: shared.llm, clock: shared.clock, sessionId: SessionId(`${agent.id}-advisor`),
       config: () => this.resolve().config,
@@ -200,12 +206,11 @@ export class AdvisedSession {
     }
   }
 
-  private recall(events: readonly SessionEvent[]): void {
-    this.past = events.flatMap((event) => {
-      if (event.type !== 'user/message' || !isAdvisory(event.data)) return []
-      return readAdvisory(textOf(event.data.content)).map(note => ({ ...note, fate: 'delivered in an earlier run' }))
-    })
-    for (const { text, severity } of this.past) this.guard.remember(text, severity)
+  /** Notes of an earlier process stand in the log: they count as said. */
+  private recall(message: UserMessage): void {
+    const notes = readAdvisory(textOf(message.content))
+    for (const { text, severity } of notes) this.guard.remember(text, severity)
+    this.past = [...this.past, ...notes.map(note => ({ ...note, fate: 'delivered in an earlier run' }))]
   }
 }
 

@@ -14,7 +14,8 @@ export function truncate(text: string, limit: number): string {
 export function elide(text: string, limit: number, label: (left: number) => string): string {
   if (text.length <= limit) return text
   const head = wholeAt(text, Math.ceil(limit * 2 / 3))
-  const tail = wholeAt(text, text.length - Math.floor(limit / 3))
+  const from = text.length - Math.floor(limit / 3)
+  const tail = wholeAt(text, from) < from ? from + 1 : from
   return `${text.slice(0, head)}\n${label(tail - head)}\n${text.slice(tail)}`
 }
 

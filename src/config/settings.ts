@@ -9,6 +9,16 @@ import { Config } from './schema.ts'
 
 export const SETTINGS_NAMESPACE = settingsNamespace('advisor')
 
+/** Numbers of cordis's fiber states: the enum itself is not exported as a value. */
+const DISPOSED = 4
+const UNLOADING = 5
+
+/** Whether the plugin itself goes, and not only the settings service. */
+function isUnloading(ctx: Context): boolean {
+  const state: number = ctx.fiber.state
+  return state === DISPOSED || state === UNLOADING
+}
+
 /**
  * Follow the layers of configuration.
  * @param row - the plugin row's configuration, the base of the user layer.
@@ -25,7 +35,7 @@ export function bridgeSettings(ctx: Context, row: Config, onChange: () => void):
   }
 
   ctx.inject(['settings'], (settingsCtx) => {
-    settingsCtx.effect(() => () => set(base), 'advisor.settings()')
+    settingsCtx.effect(() => () => { if (!isUnloading(ctx)) set(base) }, 'advisor.settings()')
     attach()
 
     function attach() {

@@ -102,6 +102,25 @@ export class Delivery {
     this.routeWaiting()
   }
 
+  /** Take over what the same session left behind when it was closed. */
+  adopt(notes: readonly Note[]): void {
+    for (const note of notes) {
+      this.host.guard.remember(note.text, note.severity)
+      this.inbox.add({ ...note, update: 0 }, { kind: 'card', reason: 'the session was closed' })
+    }
+  }
+
+  /** Reviewing begins again: what the host let go of in between is a card. */
+  onReturn(): void {
+    const { nextStep, nextTurn } = this.host.agent.inbox
+    const queued = new Set([...nextStep, ...nextTurn].map(message => message.id))
+    for (const { note, state } of this.inbox.list()) {
+      if ('message' in state && state.kind !== 'entering' && !queued.has(state.message)) {
+        this.inbox.move(note, { kind: 'card', reason: 'the queue was cleared' })
+      }
+    }
+  }
+
   /** A step is about to begin; until {@link enterStep} or {@link endGathering} notes are held for it. */
   beginGathering(signal: AbortSignal): void {
     this.turnSignal = signal

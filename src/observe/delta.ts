@@ -17,42 +17,43 @@ export interface DeltaLimits {
 /** A stretch of entries under one heading. */
 export type Stretch = Pick<Update, 'turn' | 'step' | 'final' | 'entries'>
 
-/**
- * Render updates, oldest first, as the texts of consecutive user messages.
- * @returns no text when nothing in them is worth showing.
- */
-export function renderDelta(stretches: readonly Stretch[], limits: DeltaLimits, options: RenderOptions): string[] {
-  const texts: string[] = []
-  for (const stretch of stretches) {
-    const rendered = renderEntries(stretch.entries, options)
-    if (rendered.length === 0) continue
-    rendered[0] = `## step ${stretch.turn}.${stretch.step}\n${rendered[0]}`
-    texts.push(...rendered)
-  }
-  const last = stretches.findLast(stretch => stretch.entries.length > 0)
-  const working = last !== undefined && !last.final && last.entries.at(-1)?.kind !== 'end'
-  if (texts.length > 0 && working) texts.push(`${texts.pop()}\n${WORKING}`)
-  return bound(texts, limits)
+/** One message to come, and what it shows. */
+export interface Shown {
+  readonly text: string
+  readonly entry: Entry
 }
 
-function renderEntries(entries: readonly Entry[], options: RenderOptions): string[] {
-  return entries.map(entry => renderEntry(entry, options)).filter(text => text !== '')
+/**
+ * Render updates, oldest first, as consecutive user messages.
+ * @returns none when nothing in them is worth showing.
+ */
+export function renderDelta(stretches: readonly Stretch[], limits: DeltaLimits, options: RenderOptions): Shown[] {
+  const shown = stretches.flatMap(stretch => stretch.entries
+    .map(entry => ({ text: renderEntry(entry, options), entry }))
+    .filter(({ text }) => text !== '')
+    .map(({ text, entry }, index) => ({ text: index === 0 ? `## step ${stretch.turn}.${stretch.step}\n${text}` : text, entry })))
+  const last = stretches.findLast(stretch => stretch.entries.length > 0)
+  const working = last !== undefined && !last.final && last.entries.at(-1)?.kind !== 'end'
+  const newest = shown.pop()
+  if (newest === undefined) return []
+  return bound([...shown, working ? { ...newest, text: `${newest.text}\n${WORKING}` } : newest], limits)
 }
 
 /** Room for the marks that a cut leaves, so that the bound holds with them. */
 const MARKS = 120
 
-function bound(texts: string[], { maxDeltaMessages, maxDeltaChars }: DeltaLimits): string[] {
-  const newest = maxDeltaMessages > 0 ? texts.slice(-maxDeltaMessages) : texts
+function bound(all: readonly Shown[], { maxDeltaMessages, maxDeltaChars }: DeltaLimits): Shown[] {
+  const newest = maxDeltaMessages > 0 ? all.slice(-maxDeltaMessages) : all
   const room = maxDeltaChars - MARKS
-  const kept: string[] = []
+  const kept: Shown[] = []
   let size = 0
-  for (const text of newest.toReversed()) {
+  for (const { text, entry } of newest.toReversed()) {
     const fits = size + text.length <= room
     if (!fits && kept.length > 0) break
-    kept.unshift(fits ? text : elide(text, room, omission))
+    kept.unshift({ text: fits ? text : elide(text, room, omission), entry })
     size += text.length
   }
-  if (kept.length > 0 && kept.length < texts.length) kept[0] = `${OMITTED}\n${kept[0]}`
-  return kept
+  const [oldest, ...rest] = kept
+  if (oldest === undefined || kept.length === all.length) return kept
+  return [{ ...oldest, text: `${OMITTED}\n${oldest.text}` }, ...rest]
 }

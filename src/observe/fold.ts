@@ -57,10 +57,17 @@ export class Fold {
   private turn = 0
   private step = 0
 
-  /** Take over the past of a session without reviewing it: the cursor starts at its end. */
-  prime(events: readonly SessionEvent[]): void {
-    for (const event of events) this.push(event)
+  /**
+   * Take over the past of a session without reviewing it: the cursor starts at its end.
+   * @param visit - called behind each event, with {@link position} as it was then.
+   */
+  prime(events: readonly SessionEvent[], visit?: (event: SessionEvent) => void): void {
+    for (const event of events) {
+      this.push(event)
+      visit?.(event)
+    }
     this.fresh = []
+    this.mutated = false
     this.updates = 0
     this.turns = 0
   }
@@ -72,7 +79,9 @@ export class Fold {
 
   /** The agent is idle though its turn never ended: the host logs none when a call is aborted before its first byte. */
   abandonTurn(): void {
-    if (this.phase.kind === 'turn') this.phase = { kind: 'idle', end: { kind: 'aborted', reason: { kind: 'user' } } }
+    if (this.phase.kind !== 'turn') return
+    this.phase = { kind: 'idle', end: { kind: 'aborted', reason: { kind: 'user' } } }
+    this.open.clear()
   }
 
   /** The bounded present transcript, oldest first. */
@@ -105,10 +114,11 @@ export class Fold {
         const { content } = event.data.message
         const interrupted = event.data.interrupted === true
         const answered = !interrupted && !content.some(block => block.type === 'tool-call')
+        const entry: Entry = { kind: 'agent', seq: event.seq, text: textOf(content), reasoning: reasoningOf(content), interrupted }
+        if (isReplacement(event)) return this.replace(event, entry)
         if (this.phase.kind === 'turn') this.phase = { kind: 'turn', answered }
-        const text = textOf(content)
-        if (answered && text !== '') this.answer = text
-        return this.add({ kind: 'agent', seq: event.seq, text, reasoning: reasoningOf(content), interrupted })
+        if (answered && entry.text !== '') this.answer = entry.text
+        return this.add(entry)
       }
       case 'tool/call':
         this.open.set(event.data.callId, { name: event.data.name, args: event.data.arguments, seq: event.seq })
@@ -127,6 +137,7 @@ export class Fold {
       }
       case 'step/start':
         this.step = event.data.step
+        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', answered: false }
         return
       case 'step/end':
         this.closeCalls(event.seq)
@@ -143,7 +154,7 @@ export class Fold {
         return
       case 'compaction/summary':
       case 'compaction/prune':
-        return { kind: 'rewritten' }
+        return this.rewritten()
       default: return
     }
   }
@@ -175,12 +186,24 @@ export class Fold {
 
   private replace(event: SurfaceEvent, entry: Entry): Observation {
     const gone = new Set(event.sourceEventSeqs)
-    const at = this.recent.findIndex(known => gone.has(known.seq))
-    this.recent = this.recent.filter(known => !gone.has(known.seq))
+    const [first, last] = [Math.min(...gone), Math.max(...gone)]
+    const isGone = (known: Entry) => gone.has(known.seq) || (isOffSurface(known) && first <= known.seq && known.seq <= last)
+    const at = this.recent.findIndex(isGone)
+    this.recent = this.recent.filter(known => !isGone(known))
     this.recent.splice(at < 0 ? 0 : at, 0, entry)
-    this.fresh = this.fresh.filter(known => !gone.has(known.seq))
+    return this.rewritten()
+  }
+
+  /** All that stands is shown again, so nothing of it belongs to the next update. */
+  private rewritten(): Observation {
+    this.fresh = []
     return { kind: 'rewritten' }
   }
+}
+
+/** Entries that stand for no message, so that no rewrite names them: they go with what stood around them. */
+function isOffSurface(entry: Entry): boolean {
+  return entry.kind === 'end' || (entry.kind === 'tool' && entry.outcome === 'pending')
 }
 
 /** An event that takes the place of earlier ones instead of following them. */

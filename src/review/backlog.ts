@@ -17,56 +17,87 @@ export interface Gap {
 const NO_GAP: Gap = { updates: 0, latest: undefined }
 
 export class Backlog {
+  /** Under review, or to be shown again after a failure. */
+  private taken: readonly Update[] = []
   private held: readonly Update[] = []
-  private lost = NO_GAP
+  /** Losses that the review under way tells of, and those after it began. */
+  private told = NO_GAP
+  private untold = NO_GAP
 
-  /** What waits, oldest first. */
-  get updates(): readonly Update[] {
-    return this.held
+  get size(): number {
+    return this.taken.length + this.held.length
   }
 
-  /** What was given up before it. */
+  /** What was given up before the updates taken. */
   get gap(): Gap {
-    return this.lost
+    return this.told
   }
 
   waiting(reviewAt: ReviewAt): Waiting {
+    const all = [...this.taken, ...this.held]
     return {
-      entries: this.held.reduce((sum, update) => sum + update.entries.length, 0),
-      boundaries: this.held.filter(update => isBoundary(update, reviewAt)).length,
+      entries: all.reduce((sum, update) => sum + update.entries.length, 0),
+      boundaries: all.filter(update => isBoundary(update, reviewAt)).length,
     }
   }
 
-  /** @param limit - room in updates; a cadence of every Nth needs room for N. */
-  push(update: Update, limit: number): void {
-    const newest = this.held.at(-1)
+  /**
+   * @param limit - room in updates; a cadence of every Nth needs room for N.
+   * @returns how many updates had to go for it.
+   */
+  push(update: Update, limit: number): number {
     if (update.entries.length === 0) {
       // A turn that closes with nothing new only says that what waits is now the end of the work.
+      const newest = this.held.at(-1)
       if (newest !== undefined) this.held = [...this.held.slice(0, -1), { ...newest, boundary: update.boundary }]
-      return
+      return 0
     }
     this.held = [...this.held, update]
-    if (this.held.length > limit) this.drop(this.held[this.held.length - 1 - limit]!.number)
+    const gone = this.held.slice(0, Math.max(0, this.held.length - limit))
+    this.held = this.held.slice(gone.length)
+    this.untold = widen(this.untold, gone)
+    return gone.length
   }
 
-  /** The reviewer has seen everything up to this update. */
-  settle(upTo: number): void {
-    this.held = this.held.filter(update => update.number > upTo)
-    this.lost = NO_GAP
+  /** Take everything that waits, oldest first; what a failed review took is among it. */
+  take(): readonly Update[] {
+    this.taken = [...this.taken, ...this.held]
+    this.held = []
+    this.told = merge(this.told, this.untold)
+    this.untold = NO_GAP
+    return this.taken
   }
 
-  /** Give up everything up to this update unseen. Returns how many updates that were. */
-  drop(upTo: number): number {
-    const gone = this.held.filter(update => update.number <= upTo)
-    this.held = this.held.filter(update => update.number > upTo)
-    const said = gone.flatMap(update => update.entries).findLast(entry => entry.kind === 'user')
-    this.lost = { updates: this.lost.updates + gone.length, latest: said?.text ?? this.lost.latest }
+  /** The reviewer has seen what was taken. */
+  settle(): void {
+    this.taken = []
+    this.told = NO_GAP
+  }
+
+  /** Give up what was taken, or all that waits. Returns how many updates that were. */
+  drop(what: 'taken' | 'all'): number {
+    const gone = what === 'all' ? [...this.taken, ...this.held] : this.taken
+    this.untold = merge(widen(this.told, gone), this.untold)
+    this.taken = []
+    this.told = NO_GAP
+    if (what === 'all') this.held = []
     return gone.length
   }
 
   /** Replace all by one stretch: the transcript as it stands after a rewrite. */
   restart(entries: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step'>): void {
     this.held = entries.length === 0 ? [] : [{ ...at, boundary: 'step', mutated: false, final: false, entries }]
-    this.lost = NO_GAP
+    this.taken = []
+    this.told = NO_GAP
+    this.untold = NO_GAP
   }
+}
+
+function widen(gap: Gap, gone: readonly Update[]): Gap {
+  const said = gone.flatMap(update => update.entries).findLast(entry => entry.kind === 'user')
+  return merge(gap, { updates: gone.length, latest: said?.text })
+}
+
+function merge(older: Gap, newer: Gap): Gap {
+  return { updates: older.updates + newer.updates, latest: newer.latest ?? older.latest }
 }

@@ -100,7 +100,7 @@ export class Reviewer {
 
   /** Updates not reviewed yet. */
   get pending(): number {
-    return this.backlog.updates.length
+    return this.backlog.size
   }
 
   get reviewing(): boolean {
@@ -109,7 +109,7 @@ export class Reviewer {
 
   /** Take one update. Returns at once; a review that is due starts in the background. */
   offer(update: Update): void {
-    this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
+    this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
     if (this.cooling > 0) this.cooling -= 1
     const { state } = this
     if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.host.clock.now() >= state.retryAt) {
@@ -187,7 +187,7 @@ export class Reviewer {
   private wake(): void {
     if (this.working !== undefined || !this.canReview()) return
     this.working = Promise.resolve().then(() => this.drain())
-      .catch((error: unknown) => { this.lose(Infinity, `internal error: ${errorMessage(error)}`) })
+      .catch((error: unknown) => { this.lose('all', `internal error: ${errorMessage(error)}`) })
       .finally(() => {
         this.working = undefined
         this.wake()
@@ -208,27 +208,27 @@ export class Reviewer {
   private async drain(): Promise<void> {
     let history: FailureHistory = { attempts: 0, waits: 0, drops: this.drops, cleared: false }
     while (this.canReview()) {
-      const { updates } = this.backlog
-      const upTo = updates.at(-1)?.number ?? 0
-      const result = await this.review(updates, upTo)
+      const result = await this.review()
       if (result.kind !== 'failed') return
       this.tally.failed += 1
       this.lagging = true
       this.progressed()
-      if (!this.closing.signal.aborted) history = await this.recover(result.failure, history, upTo)
-      if (this.closing.signal.aborted && this.isAtWork()) return this.lose(Infinity, describeFailure(result.failure))
+      if (!this.closing.signal.aborted) history = await this.recover(result.failure, history)
+      if (this.closing.signal.aborted && this.isAtWork()) return this.lose('all', describeFailure(result.failure))
     }
   }
 
   /** Show everything that waits in one request. */
-  private async review(updates: readonly Update[], upTo: number): Promise<CallResult | { readonly kind: 'nothing' }> {
+  private async review(): Promise<CallResult | { readonly kind: 'nothing' }> {
     const config = this.host.config()
-    const { epoch } = this
     const trouble = await this.prepare(config)
     if (trouble !== undefined) return trouble
+    const { epoch } = this
+    const updates = this.backlog.take()
+    const upTo = updates.at(-1)?.number ?? 0
     const batch = this.compose(updates, config)
     if (batch.messages.length === 0) {
-      this.backlog.settle(upTo)
+      this.backlog.settle()
       return { kind: 'nothing' }
     }
     this.tally.calls += 1
@@ -248,7 +248,7 @@ export class Reviewer {
     if (batch !== undefined) {
       const calls = verdict.kind === 'silent' ? [] : verdict.calls
       this.conversation.commit(batch.messages, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
-      this.backlog.settle(upTo)
+      this.backlog.settle()
       this.shownPlan = batch.plan
       this.remarks = this.remarks.slice(batch.remarks)
       this.host.onReconfirmed(batch.asked)
@@ -258,7 +258,7 @@ export class Reviewer {
     else this.tally.silent += 1
   }
 
-  private async recover(failure: LlmFailure, history: FailureHistory, upTo: number): Promise<FailureHistory> {
+  private async recover(failure: LlmFailure, history: FailureHistory): Promise<FailureHistory> {
     const decision = classifyFailure(failure, history)
     const { reason } = decision
     switch (decision.kind) {
@@ -274,7 +274,7 @@ export class Reviewer {
         return { ...history, cleared: true }
       case 'drop':
       case 'flush':
-        this.lose(decision.kind === 'flush' ? Infinity : upTo, reason)
+        this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
       case 'pause':
         this.stop({ kind: 'quota_exhausted', reason, retryAt: decision.retryMs === undefined ? undefined : this.host.clock.now() + decision.retryMs })
@@ -294,8 +294,8 @@ export class Reviewer {
     this.host.tell(`${state.kind}: ${state.reason}; ${help}`)
   }
 
-  private lose(upTo: number, reason: string): void {
-    this.tally.dropped += this.backlog.drop(upTo)
+  private lose(what: 'taken' | 'all', reason: string): void {
+    this.tally.dropped += this.backlog.drop(what)
     this.drops += 1
     this.state = { kind: 'failing', reason }
     if (this.drops === 1) this.host.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
@@ -324,13 +324,13 @@ export class Reviewer {
     const { gap } = this.backlog
     const { fresh } = this.conversation
     const lead = [
-      ...fresh ? renderHead(pinned, updates.flatMap(update => update.entries)) : [],
+      ...fresh ? renderHead(pinned, delta.map(({ entry }) => entry)) : [],
       ...!fresh && gap.updates > 0 ? [renderGap(gap)] : [],
       ...plan === undefined ? [] : [renderPlanMode(plan, this.shownPlan === plan)],
       ...this.remarks,
       ...stale.length > 0 ? [renderReconfirm(stale)] : [],
     ]
-    const texts = delta.length === 0 ? [] : [...lead, ...delta]
+    const texts = delta.length === 0 ? [] : [...lead, ...delta.map(({ text }) => text)]
     return { messages: toMessages(texts), plan, remarks: this.remarks.length, asked: stale.map(note => note.id) }
   }
 

@@ -6,10 +6,13 @@ import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Advisor } from '../advisor.ts'
 import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
-import { errorMessage } from '../text.ts'
+import { errorMessage, truncate } from '../text.ts'
 import { notesText, stateWord, statusText, usageText } from './status.ts'
 
 const USAGE = 'on, off, status, usage, notes, dismiss N|all, mute WORDS, unmute; alone it toggles'
+
+/** Subcommands that something may follow. */
+const TAKES_WORDS: ReadonlySet<string> = new Set(['dismiss', 'mute'])
 
 /** Register the command where the host has a command service; elsewhere do nothing. */
 export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock, tell: (text: string) => void): void {
@@ -29,7 +32,9 @@ export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock, te
 
 async function run(session: AdvisedSession, advisor: Advisor, input: string, clock: Clock): Promise<CommandResult> {
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? []
-  switch (word.toLowerCase()) {
+  const known = word.toLowerCase()
+  if (rest.trim() !== '' && !TAKES_WORDS.has(known)) return failure(unknown(input))
+  switch (known) {
     case '': return switchTo(session, advisor, isWanted(session) ? 'off' : 'on')
     case 'on': return switchTo(session, advisor, 'on')
     case 'off': return switchTo(session, advisor, 'off')
@@ -41,7 +46,7 @@ async function run(session: AdvisedSession, advisor: Advisor, input: string, clo
       ? success(`Muted: ${rest.trim()}. \`/advisor unmute\` takes it back.`)
       : failure('/advisor mute needs the words of a topic, as in `/advisor mute error handling`.')
     case 'unmute': return success(`Topics heard again: ${session.unmute()}.`)
-    default: return failure(`/advisor does not know "${word}". Commands: ${USAGE}.`)
+    default: return failure(unknown(input))
   }
 }
 
@@ -60,6 +65,10 @@ function dismiss(session: AdvisedSession, which: string): CommandResult {
   const count = session.dismiss(which === 'all' ? 'all' : Number(which.replace('#', '')))
   if (count === 0) return failure(which === 'all' ? 'There is no note that waits.' : `There is no note ${which}; \`/advisor notes\` lists them.`)
   return success(count === 1 ? 'Dismissed; it will not come back in this session.' : `${count} notes dismissed; they will not come back in this session.`)
+}
+
+function unknown(input: string): string {
+  return `/advisor does not know "${truncate(input, 60)}". Commands: ${USAGE}.`
 }
 
 /** What the user wants, not whether it can run: a toggle must be able to take back an \`on\` that a missing model blocks. */

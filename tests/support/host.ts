@@ -82,6 +82,8 @@ export interface Host extends AsyncDisposable {
   settings(content: object | string): void
   /** Writes the user layer of the profile, `cordis.patch.yml`. */
   patch(rows: PatchRow[] | string): void
+  /** Installs a package as a user does: a tarball, or any other spec that `dsh plugin add` takes. Throws when it fails. */
+  add(spec: string): Promise<RunResult>
   /** Removes the plugin as a user does. Throws when the launcher fails. */
   remove(): Promise<RunResult>
   /** Absolute folders of the recorded sessions, oldest first. */
@@ -168,11 +170,12 @@ export async function createHost({ tarball, profile = 'headless', server }: Host
     },
     settings: content => void write(join(home, 'settings.yaml'), content),
     patch: rows => void write(join(home, 'profiles', profile, 'cordis.patch.yml'), rows),
+    add: spec => plugin('add', spec),
     remove: () => plugin('remove', PLUGIN),
     sessions: () => sessionFolders(join(home, 'sessions')),
   }
   try {
-    if (tarball !== undefined) await plugin('add', tarball)
+    if (tarball !== undefined) await host.add(tarball)
   } catch (error) {
     await dispose()
     throw error

@@ -167,7 +167,8 @@ export function messageText(message: ChatMessage | undefined): string {
   return typeof content === 'string' ? content : content.map(part => part.text ?? '').join('')
 }
 
-function roleOf(body: ChatBody, reviewerModel: string): Role {
+/** Tells the host's calls apart by what they ask. */
+export function roleOf(body: ChatBody, reviewerModel: string): Role {
   if (messageText(body.messages[0]).startsWith(TITLE_PROMPT)) return 'title'
   return body.model === reviewerModel ? 'reviewer' : 'primary'
 }

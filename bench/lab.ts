@@ -1,0 +1,128 @@
+// What the benchmarks share: the built plugin, and two real hosts, with it and without. All of it is made on first use.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createHost, packTarball, type Host, type PatchRow, type RunResult } from '../tests/support/host.ts'
+import { REVIEWER_MODEL, type ModelServer } from '../tests/support/model-server.ts'
+import { MACHINE_OFFSET } from './measure.ts'
+import type { BudgetRow } from './budget.ts'
+
+/** Prints its figures and returns the budgets they answer. */
+export type Benchmark = (lab: Lab) => Promise<readonly BudgetRow[]>
+
+/** Folder of the sources: tests and benchmarks run the plugin from its build. */
+export const BUILT = fileURLToPath(new URL('../lib/index.js', import.meta.url))
+
+/** The built plugin. The sources cannot be loaded as they are: they import prompt files. */
+export async function loadPlugin(): Promise<typeof import('../src/index.ts')> {
+  return await import(pathToFileURL(BUILT).href)
+}
+
+/** Files of the task: eight, of 200 bytes each. */
+const NOTES = 8
+const NOTE_LINES = 8
+const LINE_LENGTH = 24
+
+export function notePath(step: number): string {
+  return `notes/f${step % NOTES}.txt`
+}
+
+/** One run of a host, with what a probe inside it saw. Times are milliseconds of this process's `performance.now()`. */
+export interface ProbedRun {
+  readonly result: RunResult
+  readonly exitAt: number
+  readonly stepEnds: readonly number[]
+  readonly userSeconds: number
+  readonly peakMiB: number
+}
+
+export interface RunPlan {
+  readonly task: string
+  readonly server: ModelServer
+  readonly advised: boolean
+  readonly timeoutMs?: number
+}
+
+export class Lab implements AsyncDisposable {
+  private tar: string | undefined
+  private readonly hosts = new Map<boolean, Promise<Host>>()
+  private runs = 0
+
+  /** Path of the tarball; building and packing are done once. */
+  get tarball(): string {
+    return this.tar ??= packTarball()
+  }
+
+  /** Bring `lib/` up to date. */
+  build(): void {
+    void this.tarball
+  }
+
+  async run({ task, server, advised, timeoutMs = 60_000 }: RunPlan): Promise<ProbedRun> {
+    const host = await this.host(advised)
+    const path = join(host.root, `probe-${this.runs++}.json`)
+    const result = await host.run(task, { server, timeoutMs, patch: patchOf(host, path, advised) })
+    if (result.code !== 0 && !result.timedOut) throw new Error(`the host exited with ${result.code}\n${result.stdout}${result.stderr}`)
+    const seen = result.timedOut ? undefined : JSON.parse(readFileSync(path, 'utf8')) as Probe
+    return {
+      result, exitAt: result.startedAt + result.exitAt,
+      stepEnds: seen?.stepEnds.map(at => at - MACHINE_OFFSET) ?? [],
+      userSeconds: seen?.userSeconds ?? NaN, peakMiB: seen?.peakMiB ?? NaN,
+    }
+  }
+
+  private host(advised: boolean): Promise<Host> {
+    const known = this.hosts.get(advised)
+    if (known !== undefined) return known
+    const made = createHost(advised ? { tarball: this.tarball } : {}).then(prepare)
+    this.hosts.set(advised, made)
+    return made
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const host of this.hosts.values()) await (await host).dispose()
+    if (this.tar !== undefined) rmSync(dirname(this.tar), { recursive: true, force: true })
+  }
+}
+
+interface Probe { stepEnds: number[], userSeconds: number, peakMiB: number }
+
+const PROBE = `
+import { writeFileSync } from 'node:fs'
+export const name = 'bench-probe'
+export function apply(ctx, { path }) {
+  const stepEnds = []
+  ctx.on('session/event', (_session, event) => {
+    if (event.type === 'step/end') stepEnds.push(Number(process.hrtime.bigint()) / 1e6)
+  })
+  process.on('exit', () => {
+    const userSeconds = process.cpuUsage().user / 1e6
+    writeFileSync(path, JSON.stringify({ stepEnds, userSeconds, peakMiB: process.resourceUsage().maxRSS / 1024 }))
+  })
+}
+`
+
+function prepare(host: Host): Host {
+  mkdirSync(join(host.work, 'notes'))
+  for (let step = 0; step < NOTES; step += 1) {
+    const line = `Note ${step}, one line of many`.padEnd(LINE_LENGTH, '.').slice(0, LINE_LENGTH)
+    writeFileSync(join(host.work, notePath(step)), `${line}\n`.repeat(NOTE_LINES))
+  }
+  mkdirSync(dirname(probeFile(host)), { recursive: true })
+  writeFileSync(probeFile(host), PROBE)
+  return host
+}
+
+/** The host resolves modules by path only below its own profile. */
+function probeFile(host: Host): string {
+  return join(host.home, 'profiles', host.profile, 'bench-probe.mjs')
+}
+
+function patchOf(host: Host, path: string, advised: boolean): PatchRow[] {
+  return [
+    { id: 'session-title-llm', disabled: true },
+    { insert: [{ id: 'bench-probe', name: probeFile(host), config: { path } }] },
+    ...advised ? [{ id: 'advisor', config: { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL } }] : [],
+  ]
+}

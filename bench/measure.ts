@@ -1,0 +1,52 @@
+// Small arithmetic over samples, and the clock that all processes of a benchmark share.
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+/** The middle of the samples, or NaN of none. */
+export function median(samples: readonly number[]): number {
+  return percentile(samples, 50)
+}
+
+/** The smallest sample that `percent` of them do not exceed, or NaN of none. */
+export function percentile(samples: readonly number[], percent: number): number {
+  const sorted = samples.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * percent / 100) - 1)] ?? NaN
+}
+
+export function sum(samples: readonly number[]): number {
+  return samples.reduce((total, sample) => total + sample, 0)
+}
+
+export function bytesOf(text: string): number {
+  return Buffer.byteLength(text)
+}
+
+/** Length in bytes of the longest common prefix. */
+export function commonPrefix(a: string, b: string): number {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  let low = 0
+  let high = Math.min(left.length, right.length)
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if (left.compare(right, low, middle, low, middle) === 0) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** A full collection, so that no sample pays for the one before. */
+export function collectGarbage(): void {
+  collect()
+}
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Milliseconds of the machine's monotonic clock, which is the same in every process. */
+export function machineNow(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** Add this to a time of this process's `performance.now()` to get one of {@link machineNow}. */
+export const MACHINE_OFFSET = machineNow() - performance.now()

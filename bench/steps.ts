@@ -1,0 +1,180 @@
+// The rival's two scripted runs on the real host: a primary that reads 20 or 100 notes, 300 ms a reply, and a reviewer that
+// takes 200 ms and is silent, or gives three notes.
+
+import { advise, empty, messageText, startModelServer, text, toolCalls, type ModelRequest } from '../tests/support/model-server.ts'
+import { printBreakdown } from './breakdown.ts'
+import type { BudgetRow } from './budget.ts'
+import { costOf, type Cost } from './cost.ts'
+import { notePath, type Lab, type ProbedRun } from './lab.ts'
+import { median, percentile } from './measure.ts'
+import { OMP, OMP_LANDING, type RivalRun } from './omp.ts'
+import { number, percent, printTable, ratio, spread, type Cell } from './table.ts'
+
+const TASK = 'Read every note in order and then report.'
+const PRIMARY_MS = 300
+const REVIEWER_MS = 200
+
+interface Advice { readonly review: number, readonly severity: string, readonly note: string }
+
+/** By the number of steps: at which review each note is given. */
+const ADVICE: Record<number, readonly Advice[]> = {
+  20: notesAt(4, 8, 12),
+  100: notesAt(20, 40, 60),
+}
+
+function notesAt(nit: number, concern: number, blocker: number): Advice[] {
+  return [
+    { review: nit, severity: 'nit', note: 'The title of the first note could be quoted in the report.' },
+    { review: concern, severity: 'concern', note: 'The third file was skipped although the user asked for every one.' },
+    { review: blocker, severity: 'blocker', note: 'These notes are being read in a loop; the report is never begun.' },
+  ]
+}
+
+type Triple = readonly [number, number, number]
+
+/** One run in figures; milliseconds unless named otherwise. */
+interface Figures {
+  readonly primary: readonly ModelRequest[]
+  readonly reviewer: readonly ModelRequest[]
+  readonly stepEnds: readonly number[]
+  readonly loopSeconds: number
+  readonly gapMs: number
+  readonly exitSeconds: number
+  readonly userSeconds: number
+  readonly peakMiB: number
+  /** Reply's end, and step's end, to the review's request: median, p90, p99. */
+  readonly replyToReview: Triple
+  readonly stepToReview: Triple
+  readonly cost: Cost
+}
+
+/** Run one length with the advisor off, silent and advising, and print it beside the rival. */
+export async function steps(lab: Lab, count: 20 | 100): Promise<readonly BudgetRow[]> {
+  const off = await measure(lab, count, false, [])
+  const silent = await measure(lab, count, true, [])
+  const advising = await measure(lab, count, true, ADVICE[count]!)
+  const rival = OMP[count]!
+  printCosts(count, off, silent, advising)
+  printTimes(count, off, silent, advising)
+  printTable(`${count} steps: where a note about step k lands`, ['severity', 'given at review', 'in the request for', 'OMP'],
+    ADVICE[count]!.map(advice => [advice.severity, advice.review, landing(advising, advice), OMP_LANDING[advice.severity]]))
+  const breakdown = printBreakdown(silent.reviewer.at(-1)!, count)
+  return [
+    atMost(`reviewer tokens, ${count} steps`, silent.cost.tokens, rival.silent.tokens, 0.5),
+    atMost(`same, cached at 0.1`, silent.cost.equivalent, rival.silent.equivalent, 0.6),
+    ...count < 100 ? [] : [
+      { what: 'input that repeats the previous prefix', bound: '98 % or more', measured: percent(silent.cost.shareTotal), met: silent.cost.shareTotal >= 0.98 },
+      { what: 'system text and tools', bound: 'under 6,000 bytes', measured: number(breakdown.fixed), met: breakdown.fixed < 6_000 },
+      {
+        what: 'framing of a step', bound: 'under 60 bytes',
+        measured: `${number(breakdown.framing, 1)}, ${number(breakdown.framingWithoutCall, 1)} without the call line`, met: breakdown.framing < 60,
+      },
+      {
+        what: 'step\'s end to the review\'s request', bound: 'under 5 ms',
+        measured: `median ${number(silent.stepToReview[0], 1)} ms, p99 ${number(silent.stepToReview[2], 1)} ms`, met: silent.stepToReview[0] < 5,
+      },
+    ],
+  ]
+}
+
+function atMost(what: string, ours: number, theirs: number, share: number): BudgetRow {
+  const bound = theirs * share
+  return { what, bound: `at most ${number(bound)}`, measured: `${number(ours)} (${ratio(ours, theirs)} OMP)`, met: ours <= bound }
+}
+
+async function measure(lab: Lab, count: number, advised: boolean, advice: readonly Advice[]): Promise<Figures> {
+  await using server = await startModelServer({
+    primary: (_, index) => index < count
+      ? toolCalls([{ name: 'read', arguments: { file_path: notePath(index) } }], { delayMs: PRIMARY_MS })
+      : text(`FINAL-ANSWER-${index - count + 1}`, { delayMs: PRIMARY_MS }),
+    reviewer: (_, index) => {
+      const due = advice.find(({ review }) => review === index + 1)
+      return due === undefined ? empty({ delayMs: REVIEWER_MS }) : advise(due.note, due.severity, { delayMs: REVIEWER_MS })
+    },
+  })
+  const run = await lab.run({ task: TASK, server, advised })
+  return figuresOf(run, server.of('primary'), server.of('reviewer'))
+}
+
+function figuresOf(run: ProbedRun, primary: readonly ModelRequest[], reviewer: readonly ModelRequest[]): Figures {
+  const ends = primary.map(request => request.endedAt ?? NaN)
+  const arrivals = reviewer.map(request => request.arrivedAt)
+  const last = ends.at(-1) ?? NaN
+  return {
+    primary, reviewer, stepEnds: run.stepEnds, userSeconds: run.userSeconds, peakMiB: run.peakMiB,
+    loopSeconds: (last - primary[0]!.arrivedAt) / 1000,
+    gapMs: median(primary.slice(1).map((request, index) => request.arrivedAt - ends[index]!)),
+    exitSeconds: (run.exitAt - last) / 1000,
+    replyToReview: percentiles(delays(ends, arrivals)),
+    stepToReview: percentiles(delays(run.stepEnds, arrivals)),
+    cost: costOf(reviewer),
+  }
+}
+
+/** From each moment to the first arrival after it, as long as the next moment has not come. */
+function delays(moments: readonly number[], arrivals: readonly number[]): number[] {
+  return moments.flatMap((moment, index) => {
+    const arrival = arrivals.find(at => at >= moment)
+    return arrival === undefined || arrival >= (moments[index + 1] ?? Infinity) ? [] : [arrival - moment]
+  })
+}
+
+function percentiles(samples: readonly number[]): Triple {
+  return [median(samples), percentile(samples, 90), percentile(samples, 99)]
+}
+
+/** The first request of the primary that carries the note, relative to the newest step its review had seen. */
+function landing({ primary, reviewer, stepEnds }: Figures, { review, note }: Advice): string {
+  const asked = reviewer[review - 1]?.arrivedAt ?? NaN
+  const seen = stepEnds.filter(at => at <= asked).length
+  const index = primary.findIndex(({ body }) => body.messages.some(message => messageText(message).includes(note)))
+  return index < 0 ? `none (k = ${seen})` : `step ${index + 1} = k + ${index + 1 - seen}`
+}
+
+function printCosts(count: number, off: Figures, silent: Figures, advising: Figures): void {
+  const rows: [string, (cost: Cost | RivalRun) => number, (value: number) => string][] = [
+    ['reviewer requests', cost => cost.requests, value => number(value)],
+    ['first request, bytes', cost => cost.firstBytes, value => number(value)],
+    ['last request, bytes', cost => cost.lastBytes, value => number(value)],
+    ['growth a step, bytes', cost => cost.growth, value => number(value)],
+    ['input in all, bytes', cost => cost.totalBytes, value => number(value)],
+    ['input in all, tokens', cost => cost.tokens, value => number(value)],
+    ['prefix share, median', cost => cost.shareMedian, value => percent(value)],
+    ['prefix share, min', cost => cost.shareMin, value => percent(value)],
+    ['prefix share of all input', cost => cost.shareTotal, value => percent(value)],
+    ['fresh tokens', cost => cost.fresh, value => number(value)],
+    ['equivalent tokens', cost => cost.equivalent, value => number(value)],
+  ]
+  const { silent: rivalSilent, advising: rivalAdvising } = OMP[count]!
+  const primary = [off, silent, advising].map(figures => costOf(figures.primary))
+  printTable(`${count} steps: what the reviewer reads`, ['', 'silent', 'advising', 'OMP silent', 'OMP advising', 'ratio silent', 'ratio advising'], [
+    ...rows.map(([what, pick, show]): Cell[] => [
+      what, show(pick(silent.cost)), show(pick(advising.cost)), show(pick(rivalSilent)), show(pick(rivalAdvising)),
+      ratio(pick(silent.cost), pick(rivalSilent)), ratio(pick(advising.cost), pick(rivalAdvising)),
+    ]),
+    ['primary requests', silent.primary.length, advising.primary.length, rivalSilent.primaryRequests, rivalAdvising.primaryRequests, undefined, undefined],
+    ['reviewer / primary, tokens', percent(silent.cost.tokens / primary[1]!.tokens, 0), percent(advising.cost.tokens / primary[2]!.tokens, 0),
+      count === 20 ? '43 %' : '67 %', count === 20 ? '45 %' : '68 %', undefined, undefined],
+    ['reviewer / primary, equivalent', percent(silent.cost.equivalent / primary[1]!.equivalent, 0), percent(advising.cost.equivalent / primary[2]!.equivalent, 0),
+      count === 20 ? '45 %' : '68 %', count === 20 ? '47 %' : '69 %', undefined, undefined],
+  ])
+}
+
+function printTimes(count: number, off: Figures, silent: Figures, advising: Figures): void {
+  const rival = OMP[count]!
+  const row = (what: string, pick: (figures: Figures | RivalRun | typeof rival.off) => number, decimals: number): Cell[] => [
+    what, ...[off, silent, advising].map(figures => number(pick(figures), decimals)),
+    ...[rival.off, rival.silent, rival.advising].map(figures => number(pick(figures), decimals)),
+  ]
+  printTable(`${count} steps: time and machine`, ['', 'off', 'silent', 'advising', 'OMP off', 'OMP silent', 'OMP advising'], [
+    row('first request → final reply, s', figures => figures.loopSeconds, 2),
+    row('reply\'s end → primary\'s next request, median ms', figures => figures.gapMs, 1),
+    row('final reply → exit, s', figures => figures.exitSeconds, 2),
+    row('user CPU, s', figures => figures.userSeconds, 2),
+    row('peak memory, MiB', figures => figures.peakMiB, 0),
+    ['reply\'s end → review, ms: median / p90 / p99', undefined, spread(silent.replyToReview), spread(advising.replyToReview),
+      undefined, spread(rival.silent.reviewStartMs, 0), spread(rival.advising.reviewStartMs, 0)],
+    ['step\'s end → review, ms: median / p90 / p99', undefined, spread(silent.stepToReview), spread(advising.stepToReview),
+      undefined, undefined, undefined],
+  ])
+}

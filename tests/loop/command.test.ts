@@ -1,0 +1,197 @@
+/** `/advisor` as the user meets it: type this, read that. */
+import { expect, test } from 'vitest'
+import { settingsNamespace } from '@deepseek-ai/dsh-settings'
+import { advise, answer, fail, text, tool } from '../support/adapter-replies.ts'
+import type { Reply } from '../support/adapter-replies.ts'
+import { look, notes, startScene } from '../support/loop-advised.ts'
+
+const quiet = { primary: () => text('done'), reviewer: () => text('ok') }
+
+test('alone it toggles, and each answer says what holds now', async () => {
+  const scene = await startScene(quiet)
+  expect(await scene.advisor('')).toBe('Advisor off for this session.')
+  expect((await scene.status()).Advisor).toBe('off (switched off in this session)')
+  await scene.prompt('go')
+  await scene.loop.settle()
+  expect(scene.reviews).toHaveLength(0)
+
+  expect(await scene.advisor('')).toBe('Advisor on for this session: mock/reviewer (running).')
+  await scene.prompt('go on')
+  await scene.loop.until(() => scene.reviews.length === 1)
+})
+
+test('`on` switches on what the configuration left off, `off` takes it back, and neither is written anywhere', async () => {
+  const scene = await startScene({ ...quiet, settings: { yaml: '# mine\n' }, config: { enabled: false } })
+  expect((await scene.status()).Advisor).toBe('off (`enabled` is false)')
+  expect(await scene.advisor('on')).toBe('Advisor on for this session: mock/reviewer (running).')
+  await scene.prompt('go')
+  await scene.loop.until(() => scene.reviews.length === 1)
+  expect(await scene.advisor('off')).toBe('Advisor off for this session.')
+  await scene.prompt('go on')
+  await scene.loop.settle()
+  expect(scene.reviews).toHaveLength(1)
+  expect(scene.loop.ctx.settings.get(settingsNamespace('advisor'))).toMatchObject({ enabled: false })
+})
+
+test('letter case and space around the words do not matter', async () => {
+  const scene = await startScene(quiet)
+  expect(await scene.advisor('  OFF  ')).toBe('Advisor off for this session.')
+  expect(await scene.advisor('On')).toContain('Advisor on for this session')
+})
+
+test.each(['help', 'stauts', 'on off', '--verbose'])('an unknown word (%s) is answered with the list of commands and changes nothing', async (words) => {
+  const scene = await startScene(quiet)
+  const result = await scene.loop.command(scene.agent, `/advisor ${words}`)
+  expect(result?.kind).toBe('error')
+  for (const word of [words, 'on', 'off', 'status', 'usage']) expect(result?.text).toContain(word)
+  expect((await scene.status()).Advisor).toBe('running')
+})
+
+test('a session\'s wish is its own: one agent off, the other reviewed', async () => {
+  const scene = await startScene(quiet)
+  const other = await scene.loop.agent()
+  await scene.advisor('off', other)
+  await scene.loop.prompt(other, 'go')
+  await scene.loop.settle()
+  expect(scene.reviews).toHaveLength(0)
+  await scene.prompt('go')
+  await scene.loop.until(() => scene.reviews.length === 1)
+  expect((await scene.status()).Advisor).toBe('running')
+  expect((await scene.status(other)).Advisor).toBe('off (switched off in this session)')
+
+  await scene.loop.close(other)
+  const third = await scene.loop.agent()
+  expect((await scene.status(third)).Advisor).toBe('running')
+})
+
+test('a toggle while no model is configured takes back what it asked for', async () => {
+  const scene = await startScene({ ...quiet, config: { enabled: false, model: '' } })
+  expect(await scene.advisor('')).toBe('Advisor on for this session, but it cannot run: no model: set `model`.')
+  expect((await scene.status()).Advisor).toBe('disabled (no model: set `model`)')
+  expect(await scene.advisor('')).toBe('Advisor off for this session.')
+  expect((await scene.status()).Advisor).toBe('off (switched off in this session)')
+  expect(await scene.advisor('')).toContain('cannot run')
+  expect(await scene.advisor('off')).toBe('Advisor off for this session.')
+})
+
+test('status shows every fact: state, model, pending, reviews, notes, the last note and when, tokens', async () => {
+  const scene = await startScene({ config: { notesPerUpdate: 1 }, models: { reviewer: { efforts: ['low'] } } })
+  expect(await scene.advisor('status')).toBe([
+    'Advisor: running',
+    'Model: mock/reviewer, effort low',
+    'Pending: 0 updates',
+    'Reviews: 0 (0 silent, 0 without a verdict), 0 failed calls, 0 updates dropped',
+    'Notes: 0',
+    'Tokens: 0 in, 0 out, 0 cached',
+  ].join('\n'))
+
+  const run = scene.prompt('go')
+  await scene.step(0)
+  await scene.reviewer.asked(0)
+  expect((await scene.status()).Pending).toBe('1 update, reviewing')
+  await scene.step(1)
+  expect((await scene.status()).Pending).toBe('2 updates, reviewing')
+  await scene.review(0, answer({
+    calls: [{ name: 'advise', args: { note: 'Wrong file.', severity: 'concern' } }],
+    usage: { inputTokens: 1000, outputTokens: 20, cacheReadTokens: 300 },
+  }))
+  await scene.review(1, text('All is well with this, I would say.'))
+  await scene.step(2)
+  await scene.review(2)
+  const { Reviews, Notes, Tokens, Pending } = await scene.status()
+  expect(Reviews).toBe('3 (1 silent, 1 without a verdict), 0 failed calls, 0 updates dropped')
+  expect(Notes).toMatch(/^1; last, \d+ s ago: \[concern\] Wrong file\. \(delivered at step 1\.4\)$/)
+  expect(Tokens).toBe('1200 in, 40 out, 300 cached')
+  expect(Pending).toBe('0 updates')
+  scene.primary.answer(3, text('done'))
+  await run
+})
+
+test('usage shows calls, reviews, notes and tokens', async () => {
+  const scene = await startScene({ primary: () => text('done') })
+  await scene.prompt('go')
+  await scene.review(0, advise('Not done at all.', 'nit'))
+  expect(await scene.advisor('usage')).toBe('1 call, 1 review, 1 note\nTokens: 100 in, 10 out, 0 cached')
+})
+
+test.each<[string, string, Reply]>([
+  ['quota_exhausted', 'QUOTA', fail({ code: 'QUOTA', status: 402, message: 'no money' })],
+  ['halted', 'AUTH', fail({ code: 'AUTH', status: 401, message: 'bad key' })],
+])('`on` resumes from %s with what was left unread', async (word, code, failure) => {
+  const scene = await startScene()
+  const run = scene.prompt('Read b.txt')
+  await scene.step(0)
+  await scene.review(0, failure)
+  expect((await scene.status()).Advisor).toMatch(new RegExp(`^${word} \\(${code} .*`))
+  await scene.step(1)
+  await scene.loop.settle()
+  expect(scene.reviews).toHaveLength(1)
+
+  expect(await scene.advisor('on')).toBe('Advisor on for this session: mock/reviewer (running).')
+  const request = JSON.stringify((await scene.review(1, advise('Wrong file.', 'concern'))).messages)
+  expect(request).toContain('Read b.txt')
+  expect(request).toContain('file-0.txt')
+  expect(request).toContain('file-1.txt')
+  expect((await scene.status()).Advisor).toBe('running')
+  expect(notes(await scene.step(2))).toEqual(['concern: Wrong file.'])
+  scene.primary.answer(3, text('done'))
+  await run
+})
+
+test('`off` gives up the review in flight; `on` does not review what happened in between', async () => {
+  const scene = await startScene()
+  const run = scene.prompt('Read b.txt')
+  await scene.step(0)
+  const given = await scene.reviewer.asked(0)
+  await scene.advisor('off')
+  expect(given.signal?.aborted).toBe(true)
+  await scene.step(1, tool('bash', { command: 'hidden' }))
+  await scene.advisor('on')
+  await scene.step(2, look(9))
+  const request = JSON.stringify((await scene.review(1)).messages)
+  expect(request).toContain('Read b.txt')
+  expect(request).toContain('file-9.txt')
+  expect(request).not.toContain('hidden')
+  scene.primary.answer(3, text('done'))
+  await run
+})
+
+test('a note that lands while it is off is known as delivered when it is on again, and comes no second time', async () => {
+  const scene = await startScene()
+  const run = scene.prompt('go')
+  await scene.step(0)
+  await scene.review(0, advise('Wrong file.', 'concern'))
+  await scene.advisor('off')
+  expect((await scene.status()).Notes).toMatch(/^1; /)
+  expect(notes(await scene.step(1))).toEqual(['concern: Wrong file.'])
+  await scene.advisor('on')
+  scene.agent.cancel({ kind: 'user' })
+  await run
+  void scene.prompt('continue')
+  expect(notes(await scene.primary.asked(3))).toEqual(['concern: Wrong file.'])
+  expect((await scene.status()).Notes).toContain('delivered at step 1.3')
+})
+
+test('a nit that waits when it is switched off waits until it is on again', async () => {
+  const scene = await startScene()
+  const run = scene.prompt('go')
+  await scene.step(0)
+  await scene.review(0, advise('`x` is unused.', 'nit'))
+  await scene.advisor('off')
+  expect(notes(await scene.step(1))).toEqual([])
+  await scene.advisor('on')
+  expect(notes(await scene.step(2))).toEqual(['nit: `x` is unused.'])
+  scene.primary.answer(3, text('done'))
+  await run
+})
+
+test('a command of the user is nothing that the reviewer has to look at', async () => {
+  const scene = await startScene(quiet)
+  await scene.prompt('go')
+  await scene.loop.until(() => scene.reviews.length === 1)
+  await scene.advisor('status')
+  await scene.advisor('status')
+  await scene.loop.settle()
+  expect((await scene.status()).Pending).toBe('0 updates')
+  expect(scene.reviews).toHaveLength(1)
+})

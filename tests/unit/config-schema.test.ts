@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { Config, defaults } from '../../src/config/schema.ts'
+
+/** Parse what a user wrote. */
+const parse = (written: unknown): Config => Config(written as never)
+
+/** What the parser says of something it refuses. */
+function refusal(written: unknown): string {
+  try {
+    parse(written)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error(`accepted: ${JSON.stringify(written)}`)
+}
+
+test('every key has its documented default', () => {
+  const documented = {
+    enabled: false, provider: '', model: '', effort: 'low', systemPrompt: '', reviewAt: 'step', reviewEvery: 1, immuneTurns: 3,
+    maxDeltaMessages: 60, maxDeltaChars: 48_000, includeReasoning: false, syncBacklog: 'off', notesPerUpdate: 1,
+    maxSeverity: 'blocker', reconfirmAfter: 3, subagents: false, timeout: 90, reopen: 1, drain: 600,
+  }
+  expect(defaults).toMatchObject(documented)
+  expect(parse({})).toEqual(defaults)
+})
+
+test('a missing row is the defaults, and so is an empty one', () => {
+  expect(parse(undefined)).toEqual(defaults)
+  expect(parse(null)).toEqual(defaults)
+})
+
+/** Whole numbers: the key, its least and its greatest value. */
+const WHOLE = [
+  ['reviewEvery', 1, 1000], ['immuneTurns', 0, 1000], ['maxDeltaMessages', 0, 10_000], ['maxDeltaChars', 1_000, 1_000_000],
+  ['notesPerUpdate', 1, 8], ['reconfirmAfter', 0, 1000], ['timeout', 1, 3600], ['reopen', 0, 5], ['drain', 0, 3600],
+] as const
+
+describe.each(WHOLE)('%s', (key, min, max) => {
+  test.each([min, max])(`takes %i`, (value) => {
+    expect(parse({ [key]: value })[key]).toBe(value)
+  })
+
+  test.each([min - 1, max + 1, min + 0.5, Number.NaN, Infinity, String(min), true, [min], {}, 'many'])('refuses %j by name', (value) => {
+    expect(refusal({ [key]: value })).toContain(key)
+  })
+})
+
+describe.each(['provider', 'model', 'effort', 'systemPrompt'] as const)('%s', (key) => {
+  test('takes any text', () => {
+    for (const value of ['', 'x', ' padded ', '提供者/模型:high', 'a\nb']) expect(parse({ [key]: value })[key]).toBe(value)
+  })
+
+  test.each([1, true, ['a'], {}])('refuses %j by name', (value) => {
+    expect(refusal({ [key]: value })).toContain(key)
+  })
+})
+
+describe.each(['enabled', 'includeReasoning'] as const)('%s', (key) => {
+  test('takes true and false', () => {
+    for (const value of [true, false]) expect(parse({ [key]: value })[key]).toBe(value)
+  })
+
+  test.each(['true', 'on', 1, 0, [], {}])('refuses %j by name', (value) => {
+    expect(refusal({ [key]: value })).toContain(key)
+  })
+})
+
+/** Closed sets. */
+const CHOICES = [
+  ['reviewAt', ['step', 'mutation', 'turn'], ['never', 'Step', '', 1, true]],
+  ['maxSeverity', ['nit', 'concern', 'blocker'], ['critical', 'Blocker', '', 2, true]],
+  ['syncBacklog', ['off', 1, 3, 5, '1', '3', '5'], [0, 2, 4, 6, '2', 'on', true, '', 1.5]],
+  ['subagents', [true, false, [], ['explore'], ['explore', 'plan']], ['all', 1, [1], [true], { explore: true }]],
+] as const
+
+describe.each(CHOICES)('%s', (key, allowed, refused) => {
+  test.each(allowed.map(value => [value]))('takes %j', (value) => {
+    expect(parse({ [key]: value })[key]).toEqual(value)
+  })
+
+  test.each(refused.map(value => [value]))('refuses %j by name', (value) => {
+    expect(refusal({ [key]: value })).toContain(key)
+  })
+})
+
+describe('an unknown key', () => {
+  test.each([
+    ['reviewEvry', 3, '3'], ['Enabled', true, 'true'], ['api_key', 'secret', '"secret"'], ['__proto__', 1, '1'], ['constructor', 1, '1'],
+    ['nested', { enabled: true }, '{"enabled":true}'], ['', null, 'null'],
+  ])('%j is refused with its name, its value and what is allowed', (key, value, shown) => {
+    const row = JSON.parse(`{"enabled": true, ${JSON.stringify(key)}: ${JSON.stringify(value)}}`) as unknown
+    const message = refusal(row)
+    expect(message).toContain(`"${key}"`)
+    expect(message).toContain(shown)
+    for (const allowed of Object.keys(defaults)) expect(message).toContain(allowed)
+  })
+
+  test('is refused also when its value is missing', () => {
+    expect(refusal({ reviewEvry: undefined })).toContain('"reviewEvry"')
+  })
+})
+
+test.each([[5], ['on'], [true], [['enabled']], [[]], [() => {}]])('what is no mapping at all is refused: %o', (written) => {
+  expect(() => parse(written)).toThrow()
+})
+
+test('what passes does not change the written object and keeps nothing that is not a key', () => {
+  const written = Object.freeze({ enabled: true, provider: 'p', model: 'm' })
+  expect(Object.keys(parse(written)).toSorted()).toEqual(Object.keys(defaults).toSorted())
+})
+
+test('a second pass changes nothing', () => {
+  const once = parse({ enabled: true, provider: 'p', model: 'm', syncBacklog: '3', subagents: ['explore'] })
+  expect(parse(once)).toEqual(once)
+})
+
+describe('as a Standard Schema', () => {
+  const { validate } = (Config as unknown as { '~standard': { validate(value: unknown): unknown } })['~standard']
+
+  test('it gives the value with its defaults', () => {
+    expect(validate({ enabled: true })).toMatchObject({ value: { ...defaults, enabled: true } })
+  })
+
+  test.each([
+    [{ reviewEvry: 1 }, 'reviewEvry'], [{ reviewEvery: 0 }, 'reviewEvery'], [{ provider: 1 }, 'provider'], [{ timeout: 0.5 }, 'timeout'],
+  ])('it gives issues instead of a throw for %j', (written, key) => {
+    const { issues } = validate(written) as { issues: readonly { message: string, path?: readonly unknown[] }[] }
+    expect(issues.length).toBeGreaterThan(0)
+    expect(JSON.stringify(issues)).toContain(key)
+  })
+})
