@@ -2,7 +2,9 @@
 
 import { printBudget, type BudgetRow } from './budget.ts'
 import { Lab, type Benchmark } from './lab.ts'
+import { latency } from './latency.ts'
 import { listener } from './listener.ts'
+import { memory } from './memory.ts'
 import { render } from './render.ts'
 import { steps } from './steps.ts'
 
@@ -11,6 +13,8 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'steps-100': lab => steps(lab, 100),
   listener,
   render,
+  memory,
+  latency,
 }
 
 const wanted = process.argv.slice(2)

@@ -15,17 +15,6 @@ export interface Waiting {
   readonly boundaries: number
 }
 
-/** Host tools that only look. A tool not named here may have changed something. */
-const READ_ONLY_TOOLS: ReadonlySet<string> = new Set([
-  'read', 'read_image', 'grep', 'glob', 'web_search', 'web_fetch', 'skill', 'get_goal', 'list_agents', 'job_list', 'job_output',
-  'todo_write', 'ask_user_question',
-])
-
-/** Whether a tool, by its name, can only look. */
-export function isReadOnly(tool: string): boolean {
-  return READ_ONLY_TOOLS.has(tool)
-}
-
 /** Decide over everything that waits. */
 export function cutUpdate(waiting: Waiting, reviewEvery: number): CutDecision {
   if (waiting.entries === 0) return { kind: 'hold', reason: 'nothing new' }

@@ -2,8 +2,8 @@
 // It knows what happened and where an update ends; it knows nothing of reviewers.
 
 import type { SessionEvent, SurfaceEventType, TurnEndReason } from '@deepseek-ai/dsh-session'
-import { isReadOnly } from './cut.ts'
 import { diffsOf, entryOfMessage, reasoningOf, textOf, type Entry } from './entry.ts'
+import { isReadOnly } from './read-only.ts'
 
 /** All that the primary did between two boundaries. */
 export interface Update {

@@ -6,16 +6,17 @@ import type { SessionId } from '@deepseek-ai/dsh-session'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
 import { cutUpdate } from '../observe/cut.ts'
-import { renderDelta } from '../observe/delta.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
 import type { Tally } from '../record/tally.ts'
 import { errorMessage } from '../text.ts'
 import { Backlog, BACKLOG_LIMIT } from './backlog.ts'
 import { callModel, describeModel, type CallResult, type ModelService } from './call.ts'
-import { Conversation, toMessages } from './conversation.ts'
+import { composeBatch, type Batch } from './batch.ts'
+import { Conversation } from './conversation.ts'
 import { classifyFailure, describeFailure, type FailureHistory } from './failure.ts'
-import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned, type WaitingNote } from './head.ts'
+import type { Pinned, WaitingNote } from './head.ts'
+import { Progress } from './progress.ts'
 import { ADVISE_TOOL, systemText } from './prompt.ts'
 import { readReply, type Candidate } from './reply.ts'
 
@@ -53,16 +54,6 @@ const RETRY_DELAY_MS = 1_000
 /** Drops in a row from which on only every 2nd, 4th, … 32nd update is tried. */
 const COOLING_DROPS = 3
 
-/** One request's new messages, and what becomes true when they have been read. */
-interface Batch {
-  readonly messages: readonly Message[]
-  readonly plan: string | undefined
-  /** Remarks of the user it carries. */
-  readonly remarks: number
-  /** Numbers of the notes it asks about. */
-  readonly asked: readonly number[]
-}
-
 export class Reviewer {
   state: ReviewerState = { kind: 'running' }
   private readonly host: ReviewerHost
@@ -88,7 +79,7 @@ export class Reviewer {
   private lagging = false
   /** Aborted when the run is over: what fails after that is not tried again. */
   private readonly closing = new AbortController()
-  private readonly watchers = new Set<() => void>()
+  private readonly progress = new Progress()
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
@@ -134,7 +125,7 @@ export class Reviewer {
    * The bound is the caller's, by the signal.
    */
   async whenBelow(threshold: number, signal: AbortSignal): Promise<void> {
-    await this.watch(signal, () => this.lagging || this.working === undefined || this.pending < threshold)
+    await this.progress.until(() => this.lagging || this.working === undefined || this.pending < threshold, signal)
   }
 
   /** Nobody waits again before a review succeeds. */
@@ -145,7 +136,7 @@ export class Reviewer {
   /** The run is over: resolves when the reviews that are due have ended, well or not. Nothing is tried twice. */
   async finish(signal: AbortSignal): Promise<void> {
     this.closing.abort(new Error('the run is over'))
-    await this.watch(signal, () => this.working === undefined)
+    await this.progress.until(() => this.working === undefined, signal)
   }
 
   /** Try again after a pause, a halt or a missing model. */
@@ -173,7 +164,7 @@ export class Reviewer {
   /** Give up what is under way, then wait until it is. */
   async dispose(): Promise<void> {
     this.lifetime.abort(new Error('the advisor was switched off'))
-    this.progressed()
+    this.progress.made()
     await this.working
   }
 
@@ -191,7 +182,7 @@ export class Reviewer {
       .finally(() => {
         this.working = undefined
         this.wake()
-        this.progressed()
+        this.progress.made()
       })
   }
 
@@ -212,7 +203,7 @@ export class Reviewer {
       if (result.kind !== 'failed') return
       this.tally.failed += 1
       this.lagging = true
-      this.progressed()
+      this.progress.made()
       if (!this.closing.signal.aborted) history = await this.recover(result.failure, history)
       if (this.closing.signal.aborted && this.isAtWork()) return this.lose('all', describeFailure(result.failure))
     }
@@ -226,7 +217,10 @@ export class Reviewer {
     const { epoch } = this
     const updates = this.backlog.take()
     const upTo = updates.at(-1)?.number ?? 0
-    const batch = this.compose(updates, config)
+    const batch = composeBatch({
+      updates, pinned: this.host.pinned(), fresh: this.conversation.fresh, gap: this.backlog.gap,
+      shownPlan: this.shownPlan, remarks: this.remarks, stale: this.host.stale(),
+    }, config)
     if (batch.messages.length === 0) {
       this.backlog.settle()
       return { kind: 'nothing' }
@@ -315,25 +309,6 @@ export class Reviewer {
     return undefined
   }
 
-  /** Everything that waits as the messages of one request: what has to be known first, then the delta. */
-  private compose(updates: readonly Update[], config: Config): Batch {
-    const pinned = this.host.pinned()
-    const delta = renderDelta(updates, config, { cwd: pinned.cwd, includeReasoning: config.includeReasoning })
-    const stale = this.host.stale()
-    const plan = pinned.planRules
-    const { gap } = this.backlog
-    const { fresh } = this.conversation
-    const lead = [
-      ...fresh ? renderHead(pinned, delta.map(({ entry }) => entry)) : [],
-      ...!fresh && gap.updates > 0 ? [renderGap(gap)] : [],
-      ...plan === undefined ? [] : [renderPlanMode(plan, this.shownPlan === plan)],
-      ...this.remarks,
-      ...stale.length > 0 ? [renderReconfirm(stale)] : [],
-    ]
-    const texts = delta.length === 0 ? [] : [...lead, ...delta.map(({ text }) => text)]
-    return { messages: toMessages(texts), plan, remarks: this.remarks.length, asked: stale.map(note => note.id) }
-  }
-
   private clear(): void {
     this.epoch += 1
     this.conversation.clear()
@@ -342,22 +317,6 @@ export class Reviewer {
 
   private async pause(ms: number): Promise<void> {
     await this.host.clock.sleep(ms, AbortSignal.any([this.lifetime.signal, this.closing.signal]))
-  }
-
-  private async watch(signal: AbortSignal, isOver: () => boolean): Promise<void> {
-    while (!signal.aborted && !this.lifetime.signal.aborted && !isOver()) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const onAbort = () => { resolve() }
-      this.watchers.add(resolve)
-      signal.addEventListener('abort', onAbort, { once: true })
-      await promise
-      this.watchers.delete(resolve)
-      signal.removeEventListener('abort', onAbort)
-    }
-  }
-
-  private progressed(): void {
-    for (const resolve of this.watchers) resolve()
   }
 
   private request(config: Config, messages: Message[]): GenerateOptions {

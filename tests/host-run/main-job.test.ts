@@ -7,7 +7,8 @@ import type { ModelRequest, ModelServer, Script } from '../support/model-server.
 import { poll } from '../support/poll.ts'
 import { resumeSession } from './resume.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL }
+/** With catch-up, so that every step is reviewed by itself, however busy the machine is. */
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, syncBacklog: 1 }
 const NOTE = 'The user asked for "b.txt", not a.txt & c.txt.'
 const ADVISORY = `[advisor:concern] The user asked for &quot;b.txt&quot;, not a.txt &amp; c.txt.\n</advisory>`
 
@@ -57,7 +58,6 @@ function noteCounts(server: ModelServer): number[] {
 }
 
 test('with catch-up, a concern about step 1 is in the request of step 2', async () => {
-  host.settings({ advisor: { ...ON, syncBacklog: 1 } })
   await using server = await startModelServer({ primary: worker(3), reviewer: once })
   const run = await host.run('Read b.txt', { server })
 
@@ -67,6 +67,7 @@ test('with catch-up, a concern about step 1 is in the request of step 2', async 
 })
 
 test('without catch-up, a concern is in the first request after the reviewer gave it', async () => {
+  host.settings({ advisor: { ...ON, syncBacklog: 'off' } })
   await using server: ModelServer = await startModelServer({
     primary: async (_, index) => {
       // Step 2 is under way until the reviewer has spoken about step 1.
@@ -81,7 +82,7 @@ test('without catch-up, a concern is in the first request after the reviewer gav
 })
 
 test('the reviewer is asked with its own model, tools and effort, about every step, and never hears its own advice', async () => {
-  host.settings({ advisor: { ...ON, syncBacklog: 1, effort: 'max' } })
+  host.settings({ advisor: { ...ON, effort: 'max' } })
   await using server = await startModelServer({ primary: worker(2), reviewer: once })
   await host.run('Read b.txt', { server })
 
@@ -118,7 +119,7 @@ test('a nit about the answer buys no further step', async () => {
 })
 
 test('a new blocker about every update cannot keep an agent running that has finished', async () => {
-  host.settings({ advisor: { ...ON, syncBacklog: 1, immuneTurns: 0 } })
+  host.settings({ advisor: { ...ON, immuneTurns: 0 } })
   await using server = await startModelServer({
     primary: (_, index) => index < 2 ? toolCalls([bash(`echo step ${index + 1}`)]) : text(`answer ${index - 1}`),
     reviewer: (_, index) => advise(COMPLAINTS[index] ?? `Fault ${'x'.repeat(index)} was found.`, 'blocker'),
@@ -132,7 +133,6 @@ test('a new blocker about every update cannot keep an agent running that has fin
 })
 
 test('a resumed session is reviewed from where it stands, with the task and earlier notes known', async () => {
-  host.settings({ advisor: { ...ON, syncBacklog: 1 } })
   await using server = await startModelServer({ primary: worker(2), reviewer: once })
   await host.run('Read b.txt', { server })
   const before = server.of('reviewer').length
@@ -149,7 +149,6 @@ test('a resumed session is reviewed from where it stands, with the task and earl
 })
 
 test('removed, the plugin leaves a host that runs and sessions that open', async () => {
-  host.settings({ advisor: { ...ON, syncBacklog: 1 } })
   await using advised = await startModelServer({ primary: worker(2), reviewer: once })
   await host.run('Read b.txt', { server: advised })
   const session = host.sessions().at(-1)!

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { cutUpdate, isBoundary, isReadOnly } from '../../src/observe/cut.ts'
+import { cutUpdate, isBoundary } from '../../src/observe/cut.ts'
+import { isReadOnly } from '../../src/observe/read-only.ts'
 
 test.each([
   [{ entries: 0, boundaries: 0 }, 1, { kind: 'hold', reason: 'nothing new' }],

@@ -111,8 +111,7 @@ describe('the phase', () => {
 describe('the past of a session', () => {
   test('is taken over without an update of it', () => {
     answered('Old.')
-    feed(fold, log)
-    fold.seed()
+    fold.prime(log.events)
     expect(fold).toMatchObject({ task: 'Go.', latest: 'Go.', answer: 'Old.', updates: 0, turns: 0, phase: { end: { kind: 'completed' } } })
     expect(fold.position).toEqual({ turn: 1, step: 1 })
     expect(fold.present()).toHaveLength(2)
@@ -127,16 +126,23 @@ describe('the past of a session', () => {
     log.startStep()
     log.user('Go.')
     const { id } = log.call('read', { file_path: 'a' })
-    feed(fold, log)
-    fold.seed()
+    fold.prime(log.events)
     const from = log.events.length
     log.result(id, 'content')
     log.endStep()
     expect(feed(fold, log, from)).toMatchObject([{ number: 1, entries: [{ kind: 'tool', name: 'read', output: 'content' }] }])
   })
 
+  test('is shown event by event to whoever takes over from it, with the position as it was then', () => {
+    answered('One.')
+    answered('Two.')
+    const seen: unknown[] = []
+    fold.prime(log.events, event => seen.push([event.type, fold.position.turn]))
+    expect(seen).toEqual(log.events.map((event, index) => [event.type, index < 6 ? 1 : 2]))
+  })
+
   test('may be nothing at all', () => {
-    fold.seed()
+    fold.prime([])
     expect(fold).toMatchObject({ task: undefined, updates: 0, phase: { kind: 'idle', end: undefined } })
   })
 })
