@@ -1,10 +1,13 @@
 // `npm run bench [-- names]`: prints figures beside a baseline of the same run. It asserts nothing; only a crash fails it.
 
+import { cpus, loadavg } from 'node:os'
 import { printBudget, type BudgetRow } from './budget.ts'
 import { Lab, type Benchmark } from './lab.ts'
+import { exit } from './exit.ts'
 import { latency } from './latency.ts'
 import { listener } from './listener.ts'
 import { memory } from './memory.ts'
+import { packaged } from './package.ts'
 import { render } from './render.ts'
 import { steps } from './steps.ts'
 
@@ -15,6 +18,8 @@ const BENCHMARKS: Record<string, Benchmark> = {
   render,
   memory,
   latency,
+  exit,
+  'package': packaged,
 }
 
 const wanted = process.argv.slice(2)
@@ -26,6 +31,7 @@ if (unknown !== undefined) {
   process.exit(1)
 }
 
+console.log(`node ${process.version}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
 const rows: BudgetRow[] = []
 await using lab = new Lab()
 lab.build()

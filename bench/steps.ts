@@ -7,7 +7,7 @@ import type { BudgetRow } from './budget.ts'
 import { costOf, type Cost } from './cost.ts'
 import { notePath, type Lab, type ProbedRun } from './lab.ts'
 import { median, percentile } from './measure.ts'
-import { OMP, OMP_LANDING, type RivalRun } from './omp.ts'
+import { OMP, OMP_LANDING, type RivalControl, type RivalRun } from './omp.ts'
 import { number, percent, printTable, ratio, spread, type Cell } from './table.ts'
 
 const TASK = 'Read every note in order and then report.'
@@ -61,7 +61,7 @@ export async function steps(lab: Lab, count: 20 | 100): Promise<readonly BudgetR
   const breakdown = printBreakdown(silent.reviewer.at(-1)!, count)
   return [
     atMost(`reviewer tokens, ${count} steps`, silent.cost.tokens, rival.silent.tokens, 0.5),
-    atMost(`same, cached at 0.1`, silent.cost.equivalent, rival.silent.equivalent, 0.6),
+    atMost(`reviewer tokens, ${count} steps, cached at 0.1`, silent.cost.equivalent, rival.silent.equivalent, 0.6),
     ...count < 100 ? [] : [
       { what: 'input that repeats the previous prefix', bound: '98 % or more', measured: percent(silent.cost.shareTotal), met: silent.cost.shareTotal >= 0.98 },
       { what: 'system text and tools', bound: 'under 6,000 bytes', measured: number(breakdown.fixed), met: breakdown.fixed < 6_000 },
@@ -154,15 +154,15 @@ function printCosts(count: number, off: Figures, silent: Figures, advising: Figu
     ]),
     ['primary requests', silent.primary.length, advising.primary.length, rivalSilent.primaryRequests, rivalAdvising.primaryRequests, undefined, undefined],
     ['reviewer / primary, tokens', percent(silent.cost.tokens / primary[1]!.tokens, 0), percent(advising.cost.tokens / primary[2]!.tokens, 0),
-      count === 20 ? '43 %' : '67 %', count === 20 ? '45 %' : '68 %', undefined, undefined],
+      percent(rivalSilent.tokenShare, 0), percent(rivalAdvising.tokenShare, 0), undefined, undefined],
     ['reviewer / primary, equivalent', percent(silent.cost.equivalent / primary[1]!.equivalent, 0), percent(advising.cost.equivalent / primary[2]!.equivalent, 0),
-      count === 20 ? '45 %' : '68 %', count === 20 ? '47 %' : '69 %', undefined, undefined],
+      percent(rivalSilent.equivalentShare, 0), percent(rivalAdvising.equivalentShare, 0), undefined, undefined],
   ])
 }
 
 function printTimes(count: number, off: Figures, silent: Figures, advising: Figures): void {
   const rival = OMP[count]!
-  const row = (what: string, pick: (figures: Figures | RivalRun | typeof rival.off) => number, decimals: number): Cell[] => [
+  const row = (what: string, pick: (figures: Figures | RivalRun | RivalControl) => number, decimals: number): Cell[] => [
     what, ...[off, silent, advising].map(figures => number(pick(figures), decimals)),
     ...[rival.off, rival.silent, rival.advising].map(figures => number(pick(figures), decimals)),
   ]
@@ -173,7 +173,7 @@ function printTimes(count: number, off: Figures, silent: Figures, advising: Figu
     row('user CPU, s', figures => figures.userSeconds, 2),
     row('peak memory, MiB', figures => figures.peakMiB, 0),
     ['reply\'s end → review, ms: median / p90 / p99', undefined, spread(silent.replyToReview), spread(advising.replyToReview),
-      undefined, spread(rival.silent.reviewStartMs, 0), spread(rival.advising.reviewStartMs, 0)],
+      undefined, ...[rival.silent, rival.advising].map(run => run.reviewStartMs && spread(run.reviewStartMs, 0))],
     ['step\'s end → review, ms: median / p90 / p99', undefined, spread(silent.stepToReview), spread(advising.stepToReview),
       undefined, undefined, undefined],
   ])

@@ -2,7 +2,7 @@
 
 export type Cell = string | number | undefined
 
-/** Print rows under a header; numbers and what looks like one stand to the right, an absent cell is a dash. */
+/** Print rows under a header; columns of numbers stand to the right, an absent cell is a dash. */
 export function printTable(title: string, header: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const lines = [header, ...rows.map(row => row.map(text))]
   const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
@@ -41,5 +41,5 @@ function text(cell: Cell): string {
 }
 
 function isNumeric(cell: string): boolean {
-  return /^[-–+\d]/.test(cell)
+  return /^[-–+\d., /×%]*$/.test(cell)
 }

@@ -53,6 +53,7 @@ export async function play({ live, advisor = ADVISOR, onStage = () => {}, signal
     await using recorder = await startRecorder(live?.baseURL ?? scripted!.baseURL, REVIEWER_MODEL)
     writeSample(host.work)
     host.settings({ advisor })
+    onStage(`switching it on in settings.yaml: advisor: ${inFlow(advisor)}`)
     onStage(`running one task: "${TASK}"`)
     const run = await host.run(TASK, {
       server: recorder, timeoutMs: live ? LIVE_LIMIT_MS : SCRIPTED_LIMIT_MS,
@@ -62,6 +63,11 @@ export async function play({ live, advisor = ADVISOR, onStage = () => {}, signal
   } finally {
     rmSync(dirname(tarball), { recursive: true, force: true })
   }
+}
+
+/** As YAML in one line. */
+function inFlow(value: object): string {
+  return `{ ${Object.entries(value).map(([key, entry]) => `${key}: ${entry}`).join(', ')} }`
 }
 
 function kilobytes(path: string): string {

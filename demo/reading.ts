@@ -44,8 +44,3 @@ export function nextRequest(exchanges: readonly Exchange[], review: Exchange): E
 export function edits(step: Exchange, file: string): boolean {
   return step.calls.some(call => /^(edit|write)$/.test(call.name) && call.arguments.includes(file))
 }
-
-/** The escaping of the plugin, undone. */
-export function unescape(text: string): string {
-  return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
-}

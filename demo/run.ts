@@ -6,6 +6,8 @@ import { play, type LiveProvider } from './play.ts'
 import { renderChecks, renderCost, renderTimeline } from './timeline.ts'
 import { judge } from './verdict.ts'
 
+/** What a shell makes of a program that was stopped from the keyboard. */
+const INTERRUPTED = 130
 const PROVIDER = 'https://api.deepseek.com'
 
 try {
@@ -19,11 +21,12 @@ async function main(): Promise<number> {
   const { values } = parseArgs({ options: { live: { type: 'boolean', default: false } } })
   const live = values.live ? liveProvider() : undefined
   const startedAt = performance.now()
-  console.log(`dsh-advisor demo, ${live ? 'with the models of your DEEPSEEK_API_KEY' : 'with scripted models on this machine'}\n`)
+  console.log(`dsh-advisor demo: a real host, real tools and a real repository, with ${live ? 'the models of your key' : 'two scripted models'}\n`)
 
   const interrupt = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort(name))
   const result = await play({ ...live ? { live } : {}, onStage: text => console.log(`  ${text}`), signal: interrupt.signal })
+  if (interrupt.signal.aborted) return INTERRUPTED
 
   console.log(`\n${renderTimeline(result)}\n\n${renderCost(result)}\n`)
   if (result.run.stderr !== '') console.log(`The host said on stderr:\n${result.run.stderr.trimEnd()}\n`)

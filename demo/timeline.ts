@@ -35,7 +35,7 @@ export function renderCost({ exchanges }: Play): string {
     const sum = (key: keyof Usage) => calls.reduce((total, { usage }) => total + (usage?.[key] ?? 0), 0).toLocaleString('en')
     return [role === 'primary' ? 'agent' : role, String(calls.length), sum('in'), sum('cached'), sum('out'), seconds(median(calls.map(latency)))]
   })
-  const table = [['', 'calls', 'tokens in', 'of these cached', 'tokens out', 'a reply took'], ...rows]
+  const table = [['', 'calls', 'tokens in', 'of these cached', 'tokens out', 'median reply'], ...rows]
   return table.map((row, index) => {
     const line = row.map((cell, column) => column === 0 ? cell.padEnd(12) : cell.padStart(16)).join('')
     return `  ${index === 0 ? paint('dim', line) : line}`
@@ -57,7 +57,7 @@ function renderStep(step: Exchange, number: number): string {
 
 function renderReview(review: Exchange): string {
   const notes = notesIn(review)
-  const lines = [`${paint('magenta', 'reviewer'.padEnd(9))}${describe(review, notes.length)} after ${seconds(latency(review))}`]
+  const lines = [`${paint('magenta', 'reviewer'.padEnd(9))}${describe(review, notes.length)}`]
   if (notes.length > 0) {
     const shown = shownTo(review).split('\n')
     lines.push(...shown.slice(0, SHOWN_LINES).map(line => paint('dim', `${INDENT}│ ${line.slice(0, WIDTH - INDENT.length - 2)}`)))
@@ -68,10 +68,11 @@ function renderReview(review: Exchange): string {
 }
 
 function describe(review: Exchange, notes: number): string {
-  if (review.endedAt === undefined) return 'gave no answer; it was cut'
-  if (review.status !== 200) return `failed with status ${review.status}`
-  if (notes > 0) return 'saw this and spoke'
-  return review.calls.length > 0 ? `looked something up (${review.calls.map(call => call.name).join(', ')})` : 'saw nothing to say'
+  if (review.endedAt === undefined) return 'was cut before it answered'
+  const took = `after ${seconds(latency(review))}`
+  if (review.status !== 200) return `failed with status ${review.status} ${took}`
+  if (notes > 0) return `spoke ${took}; it was shown`
+  return review.calls.length > 0 ? `looked something up (${review.calls.map(call => call.name).join(', ')})` : `silent ${took}`
 }
 
 /** A path or a command says what a call does. */

@@ -1,9 +1,10 @@
 // What has to be true for the demo to have shown anything. Each check looks at what happened, not at what was planned.
 
+import { unescapeXml } from '../src/text.ts'
 import { messageText } from '../tests/support/model-server.ts'
 import type { Play } from './play.ts'
 import type { Exchange } from './recorder.ts'
-import { adviceIn, edits, nextRequest, notesIn, of, shownTo, unescape } from './reading.ts'
+import { adviceIn, edits, nextRequest, notesIn, of, shownTo } from './reading.ts'
 import { CODE, TEST } from './sample.ts'
 
 export interface Check { ok: boolean; text: string }
@@ -31,13 +32,14 @@ function judgeAdvice({ exchanges }: Play): Check[] {
 
 function judgeReviews({ exchanges, run }: Play): Check[] {
   const reviews = of(exchanges, 'reviewer')
-  const inTime = reviews.filter(review => notesIn(review).length > 0 && nextRequest(exchanges, review) !== undefined)
+  // A later note may be one that the plugin rightly keeps back, such as a repeat.
+  const first = reviews.find(review => notesIn(review).length > 0)
+  const next = first === undefined ? undefined : nextRequest(exchanges, first)
   return [
     { ok: reviews.length > 0 && reviews.every(review => review.status === 200), text: 'the reviewer was asked, and every call of it succeeded' },
-    {
-      ok: inTime.every(review => carries(nextRequest(exchanges, review), review)),
-      text: inTime.length === 0 ? 'the reviewer had nothing to say in time for a next step' : 'every note was in the request of the very next step',
-    },
+    first !== undefined && next !== undefined
+      ? { ok: carries(next, first), text: 'its first note was in the request of the very next step' }
+      : { ok: true, text: 'it had nothing to say in time for a next step' },
     { ok: !run.timedOut, text: 'the run came to its end' },
   ]
 }
@@ -54,7 +56,7 @@ function judgeOutcome({ exchanges, run, outcome }: Play): Check[] {
 
 /** Whether a request ends with the notes of a review, word for word. */
 function carries(request: Exchange | undefined, review: Exchange): boolean {
-  const advice = unescape(request === undefined ? '' : adviceIn(request))
+  const advice = unescapeXml(request === undefined ? '' : adviceIn(request))
   return notesIn(review).every(note => advice.includes(note.text))
 }
 

@@ -10,13 +10,14 @@ export function truncate(text: string, limit: number): string {
  * Keep the head (two thirds) and the tail (one third) of a long text around a label.
  * @param limit - UTF-16 units that may remain, the label not counted.
  * @param label - what stands in the gap, given the number of units left out.
+ * @param treat - applied to the whole text, or to each part that remains.
  */
-export function elide(text: string, limit: number, label: (left: number) => string): string {
-  if (text.length <= limit) return text
+export function elide(text: string, limit: number, label: (left: number) => string, treat = (part: string) => part): string {
+  if (text.length <= limit) return treat(text)
   const head = wholeAt(text, Math.ceil(limit * 2 / 3))
   const from = text.length - Math.floor(limit / 3)
   const tail = wholeAt(text, from) < from ? from + 1 : from
-  return `${text.slice(0, head)}\n${label(tail - head)}\n${text.slice(tail)}`
+  return `${treat(text.slice(0, head))}\n${label(tail - head)}\n${treat(text.slice(tail))}`
 }
 
 /** Move an index that falls inside a surrogate pair one unit back. */

@@ -19,8 +19,9 @@ interface Memory {
 /** Notes remembered in a session; the oldest is forgotten first. */
 export const MEMORY_LIMIT = 4096
 
-/** Share of common words from which two notes count as the same. */
+/** Share of common words from which two notes count as the same; less is enough when they name the same things. */
 const SAME_WORDS = 0.7
+const SAME_WORDS_ABOUT_THE_SAME = 0.55
 
 /** The memory of one session, shared by its advisors. */
 export class EmissionGuard {
@@ -118,22 +119,22 @@ function wordsOf(key: string): ReadonlySet<string> {
   return words
 }
 
-/** Paths and identifiers: two notes that name different things are different notes. */
+/** Paths, identifiers and quoted code: what a note is about. */
 function namesOf(note: string): ReadonlySet<string> {
   const quoted = [...note.matchAll(/`([^`\n]+)`/g)].map(([, name]) => name ?? '')
-  const bare = note.match(/[\p{L}\p{N}_$-]*(?:[\p{L}\p{N}][./_][\p{L}_]|\p{Ll}\p{Lu}|\(\))[\p{L}\p{N}_$./()-]*/gu) ?? []
+  const bare = note.match(/[\w$-]*(?:\w[./][A-Za-z_]|[a-z][A-Z]|[A-Za-z]_[A-Za-z]|\(\))[\w$./()-]*/g) ?? []
   return new Set([...quoted, ...bare].map(normalize).map(name => name.replace(/(?: \p{N}+)+$/u, '')).filter(name => name !== ''))
 }
 
+/** Two notes that each name something the other does not are two, whatever words they share. */
 function isSame(a: Fingerprint, b: Fingerprint): boolean {
-  if (a.names.size > 0 && b.names.size > 0 && !intersects(a.names, b.names)) return false
+  const onlyA = [...a.names].some(name => !b.names.has(name))
+  const onlyB = [...b.names].some(name => !a.names.has(name))
+  if (onlyA && onlyB) return false
   if (a.words.size === 0 || b.words.size === 0) return a.words.size === b.words.size
   const common = [...a.words].filter(word => b.words.has(word)).length
-  return common / (a.words.size + b.words.size - common) >= SAME_WORDS
-}
-
-function intersects(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return [...a].some(name => b.has(name))
+  const same = a.names.size > 0 && !onlyA && !onlyB ? SAME_WORDS_ABOUT_THE_SAME : SAME_WORDS
+  return common / (a.words.size + b.words.size - common) >= same
 }
 
 const STOP_WORDS: ReadonlySet<string> = new Set(('a an and are as at be been but by can could do does for from had has have if in into is it its '

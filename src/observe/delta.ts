@@ -3,7 +3,7 @@
 import { elide } from '../text.ts'
 import type { Entry } from './entry.ts'
 import type { Update } from './fold.ts'
-import { omission, renderEntry, WORKING, type RenderOptions } from './markdown.ts'
+import { indentFraming, omission, renderEntry, WORKING, type RenderOptions } from './markdown.ts'
 
 export const OMITTED = '… <earlier messages omitted>'
 
@@ -34,9 +34,10 @@ export function renderDelta(stretches: readonly Stretch[], limits: DeltaLimits, 
     .map(({ text, entry }, index) => ({ text: index === 0 ? `## step ${stretch.turn}.${stretch.step}\n${text}` : text, entry })))
   const last = stretches.findLast(stretch => stretch.entries.length > 0)
   const working = last !== undefined && !last.final && last.entries.at(-1)?.kind !== 'end'
-  const newest = shown.pop()
+  const bounded = bound(shown, limits)
+  const newest = bounded.pop()
   if (newest === undefined) return []
-  return bound([...shown, working ? { ...newest, text: `${newest.text}\n${WORKING}` } : newest], limits)
+  return [...bounded, working ? { ...newest, text: `${newest.text}\n${WORKING}` } : newest]
 }
 
 /** Room for the marks that a cut leaves, so that the bound holds with them. */
@@ -50,10 +51,16 @@ function bound(all: readonly Shown[], { maxDeltaMessages, maxDeltaChars }: Delta
   for (const { text, entry } of newest.toReversed()) {
     const fits = size + text.length <= room
     if (!fits && kept.length > 0) break
-    kept.unshift({ text: fits ? text : elide(text, room, omission), entry })
+    kept.unshift({ text: fits ? text : cutWhole(text, room), entry })
     size += text.length
   }
   const [oldest, ...rest] = kept
   if (oldest === undefined || kept.length === all.length) return kept
   return [{ ...oldest, text: `${OMITTED}\n${oldest.text}` }, ...rest]
+}
+
+/** Cut a rendered message: its head is our framing, its tail is somebody else's words. */
+function cutWhole(text: string, room: number): string {
+  let part = 0
+  return elide(text, room, omission, piece => part++ === 0 ? piece : indentFraming(piece))
 }

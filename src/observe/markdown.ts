@@ -19,6 +19,8 @@ const SUMMARY_LIMIT = 6_000
 const ARGUMENT_LIMIT = 300
 const OTHER_ARGUMENT_LIMIT = 40
 
+const LINE_BREAKS = /[ \t]*[\n\v\f\r\u0085\u2028\u2029][\s\u0085]*/g
+
 /** The argument that says most about a call, best first. */
 const MAIN_ARGUMENTS = ['file_path', 'path', 'command', 'pattern', 'query', 'url', 'prompt', 'description', 'name']
 
@@ -94,11 +96,9 @@ function unwrapRead(output: string): string {
   return match?.[1] === undefined ? output : match[1].replace(/\n*\(End of file - total \d+ lines\)$/, '')
 }
 
-/** A cut, framed text: what is left out is said, and no line of it can pose as framing of ours. */
+/** A cut text in which no line can pose as framing of ours. */
 function body(text: string, limit: number): string {
-  const whole = text.trimEnd()
-  const cut = elide(whole, limit, omission)
-  return cut.replace(FRAMING, match => `    ${match}`)
+  return elide(text.trimEnd(), limit, omission, indentFraming)
 }
 
 /** Stands where text was cut, so that the reviewer does not take the agent to have seen as little. */
@@ -106,11 +106,20 @@ export function omission(left: number): string {
   return `[… ${left} characters left out for you; the agent saw them …]`
 }
 
-/** Lines that look like our own: roles, calls, results, markers, headings, contexts, advice. */
-const FRAMING = /^[ \t]*(?:\*\*\s*(?:user|agent)\b|→ |\[(?:tool result|working|interrupted|turn ended|context:|…)|#+ step\b|<\/?(?:primary-context|advisory|attention)\b)/gim
+/** Indent every line that begins as one of ours does: roles, calls, results, markers, headings, contexts, advice. */
+export function indentFraming(text: string): string {
+  return text.replace(FRAMING, match => `    ${match}`)
+}
+
+const FRAMING = new RegExp(`^[ \\t]*(?:${[
+  '\\*\\*\\s*(?:user|agent)\\b', '→ ', '#+ step\\b', '… <', '</?(?:primary-context|advisory|attention)\\b',
+  '\\[(?:tool result|working|interrupted|turn ended|context:|…|\\d+ earlier|plan mode|the user|the agent|if what)',
+  'working folder:', 'notes you gave before:', 'the user\'s (?:request|latest message):', 'in them the user said:', 'the user wants to hear',
+].join('|')})`, 'gim')
 
 function inline(text: string, limit: number): string {
-  return truncate(text.replace(/\s*\n\s*/g, ' ⏎ '), limit)
+  // Cut first: the search must not run over what will not be shown.
+  return truncate(text.slice(0, limit * 2).replace(LINE_BREAKS, ' ⏎ ') + (text.length > limit * 2 ? '…' : ''), limit)
 }
 
 function relative(text: string, cwd: string | undefined): string {

@@ -53,8 +53,10 @@ export class Backlog {
       return 0
     }
     this.held = [...this.held, update]
-    const gone = this.held.slice(0, Math.max(0, this.held.length - limit))
-    this.held = this.held.slice(gone.length)
+    const older = this.taken.slice(0, Math.max(0, this.size - 2 * limit))
+    this.taken = this.taken.slice(older.length)
+    const gone = [...older, ...this.held.slice(0, Math.max(0, this.held.length - limit))]
+    this.held = this.held.slice(-limit)
     this.untold = widen(this.untold, gone)
     return gone.length
   }

@@ -1,6 +1,7 @@
 // What a failed call means for the reviewer: one decision over the host's failure codes, one layer of retries.
 
 import type { LlmFailure } from '@deepseek-ai/dsh-llm'
+import { truncate } from '../text.ts'
 
 /** What has already been tried. */
 export interface FailureHistory {
@@ -23,6 +24,8 @@ export type FailureDecision =
   /** Clear the private conversation, then try the same batch again. */
   | { readonly kind: 'clear', readonly reason: string }
   | { readonly kind: 'drop', readonly reason: string }
+  /** Drop a batch that cannot be shown; the reviewer itself is well. */
+  | { readonly kind: 'skip', readonly reason: string }
   /** Drop the batch and all that waits behind it. */
   | { readonly kind: 'flush', readonly reason: string }
   | { readonly kind: 'halt', readonly reason: string }
@@ -51,11 +54,17 @@ export function classifyFailure(failure: LlmFailure, history: FailureHistory): F
     const ms = retryMs ?? FIRST_WAIT_MS * 2 ** history.waits
     return ms > LONGEST_WAIT_MS || history.waits >= MAX_WAITS ? { kind: 'pause', retryMs, reason } : { kind: 'wait', ms, reason }
   }
-  if (code === 'CONTEXT_WINDOW_EXCEEDED') return history.cleared ? lose(reason, history) : { kind: 'clear', reason }
+  if (code === 'CONTEXT_WINDOW_EXCEEDED') return { kind: history.cleared ? 'skip' : 'clear', reason }
+  if (isRejection(status)) return { kind: 'halt', reason }
   if (TRANSIENT_CODES.has(code) || (status !== undefined && status >= 500)) {
     return history.attempts === 0 ? { kind: 'retry', reason } : lose(reason, history)
   }
   return { kind: 'halt', reason }
+}
+
+/** The provider will say the same next time. */
+function isRejection(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 425
 }
 
 function lose(reason: string, history: FailureHistory): FailureDecision {
@@ -64,5 +73,5 @@ function lose(reason: string, history: FailureHistory): FailureDecision {
 
 /** A failure in one line. */
 export function describeFailure({ code, status, message }: LlmFailure): string {
-  return `${code}${status === undefined ? '' : ` (HTTP ${status})`}: ${message.replace(/\s+/g, ' ').slice(0, 200)}`
+  return `${code}${status === undefined ? '' : ` (HTTP ${status})`}: ${truncate(message.slice(0, 1_000).replace(/\s+/g, ' ').trim(), 200)}`
 }

@@ -30,8 +30,8 @@ export type Verdict =
 /** Longest note, in characters; what is longer ends in `…`. */
 export const NOTE_LIMIT = 2_000
 
-/** Opening braces tried in one reply; each costs a scan of the rest. */
-const MAX_OPENINGS = 200
+/** Characters looked at in search of a frame: each opening brace costs a scan of what follows it. */
+const SCAN_LIMIT = 5_000_000
 
 /** What the reviewer is told of every usable call, so that a refused note is not tried again in other words. */
 const RECORDED = 'Recorded.'
@@ -70,10 +70,10 @@ function readCall(call: ToolCallBlock): Candidate | string {
 
 /** The first balanced `{…}` in a text that parses and holds a note. */
 export function readFrame(text: string): Candidate | undefined {
-  let tries = 0
-  for (let start = text.indexOf('{'); start >= 0 && tries < MAX_OPENINGS; start = text.indexOf('{', start + 1)) {
-    tries += 1
+  let scanned = 0
+  for (let start = text.indexOf('{'); start >= 0 && scanned < SCAN_LIMIT; start = text.indexOf('{', start + 1)) {
     const end = balancedEnd(text, start)
+    scanned += (end ?? text.length) - start
     if (end === undefined) continue
     try {
       const candidate = toCandidate(JSON.parse(text.slice(start, end)))

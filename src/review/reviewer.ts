@@ -266,6 +266,9 @@ export class Reviewer {
       case 'clear':
         this.clear()
         return { ...history, cleared: true }
+      case 'skip':
+        this.tally.dropped += this.backlog.drop('taken')
+        return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
       case 'drop':
       case 'flush':
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)

@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly planMode?: boolean | string
   /** `ctx.fs` on `<cwd>` and `ctx.subprocess`, which the host's file tools need. */
   readonly fs?: boolean
+  /** What tells plugins that this is a one-shot run, which ends with the answer. */
+  readonly headless?: boolean
   /** The host's retries of failed steps of the primary. */
   readonly retry?: boolean
   /** The host's own runtime checks. A broken one fails the append or the call that broke it. */
@@ -74,6 +76,9 @@ export async function mountServices(
   if (options.invariants === true) {
     await mountPlugin(ctx, InvariantRegistry, {})
     for (const companion of INVARIANTS) await mountPlugin(ctx, companion)
+  }
+  if (options.headless === true) {
+    await mountPlugin(ctx, { name: 'headless-startup', apply: (own: Context) => void own.provide('headlessStartup', { task: 'go' }) })
   }
   if (options.settings !== undefined && options.settings !== false) {
     const { yaml, watch = false } = options.settings === true ? {} : options.settings

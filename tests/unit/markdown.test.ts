@@ -87,8 +87,23 @@ describe('the arguments of a call', () => {
     expect(shown.length).toBeLessThanOrEqual(300)
   })
 
+  test('are never cut inside a character, whatever line breaks stand before it', () => {
+    for (let breaks = 0; breaks < 8; breaks += 1) {
+      for (const lead of ['x'.repeat(breaks), '\n'.repeat(breaks), '\n'.repeat(500 + breaks)]) {
+        const shown = renderArguments(JSON.stringify({ command: lead + '😀'.repeat(400) }), undefined)
+        expect(shown.isWellFormed(), `${JSON.stringify(lead.slice(0, 1))} × ${lead.length}`).toBe(true)
+        expect(shown.length).toBeLessThanOrEqual(300)
+      }
+    }
+  })
+
   test('a folder outside, no folder and the root leave paths whole', () => {
     for (const cwd of ['/other', undefined, '/']) expect(renderArguments('{"path":"/work/a"}', cwd)).toBe('/work/a')
+  })
+
+  test('with eighty thousand spaces in them are cut before they are searched', () => {
+    const shown = renderArguments(JSON.stringify({ command: `echo${' '.repeat(80_000)}x` }), undefined)
+    expect(shown.length).toBeLessThanOrEqual(300)
   })
 
   test.each(['\n', '\r\n', '\n\n', '\r', '\u2028', '\u2029'])('stay on one line, also with the line break %j in them', (end) => {

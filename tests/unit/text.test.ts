@@ -33,17 +33,18 @@ describe('elide', () => {
 
   test.each([
     ['abcdef', 6, 'abcdef'],
-    ['abcdefghi', 6, 'abcd\n[3]\nhi'],
-    ['0123456789', 9, '012345\n[1]\n789'],
-    ['abcdefghi', 1, 'a\n[8]\n'],
-  ])('%j cut to %i units keeps two thirds of the head and one of the tail: %j', (text, limit, expected) => {
+    ['abcdefghi', 6, 'abcd\n[3]\n...hi'],
+    ['0123456789', 9, '012345\n[1]\n...789'],
+    ['abcdef\nhi', 6, 'abcd\n[3]\nhi'],
+    ['ab\ncdefghi', 6, 'ab\nc\n[4]\n...hi'],
+  ])('%j cut to %i units keeps two thirds at its head and one at its tail: %j', (text, limit, expected) => {
     expect(elide(text, limit, label)).toBe(expected)
   })
 
   /** What `elide` kept of every mixed text at every limit from 3 on. */
   const cuts = MIXED.flatMap(text => Array.from({ length: text.length - 3 }, (_, index) => {
     const limit = index + 3
-    const [, head = '', left = '', tail = ''] = /^([^]*)\n\[(\d+)\]\n([^]*)$/.exec(elide(text, limit, label)) ?? []
+    const [, head = '', left = '', tail = ''] = /^([^]*)\n\[(\d+)\]\n(?:\.\.\.)?([^]*)$/.exec(elide(text, limit, label)) ?? []
     return { text, limit, head, left: Number(left), tail, where: `${text} at ${limit}` }
   }))
 
@@ -53,6 +54,13 @@ describe('elide', () => {
       expect(text.startsWith(head) && text.endsWith(tail), where).toBe(true)
       expect(head.length + left + tail.length, where).toBe(text.length)
     }
+  })
+
+  test('treats the whole text, or each part that remains, and never the label', () => {
+    const treat = (part: string) => part.toUpperCase()
+    const words = (left: number) => `cut ${left}`
+    expect(elide('abc', 3, words, treat)).toBe('ABC')
+    expect(elide('abcdefghi', 6, words, treat)).toBe('ABCD\ncut 3\n...HI')
   })
 
   test('never keeps more than its limit, also where a pair stands at the cut', () => {

@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import { CallId } from '@deepseek-ai/dsh-llm'
+import type { ContentBlock } from '@deepseek-ai/dsh-llm'
+import { isContentFree } from '../../src/deliver/guard.ts'
+import { NOTE_LIMIT, readReply, type Verdict } from '../../src/review/reply.ts'
+
+const say = (text: string): ContentBlock => ({ type: 'text', text })
+
+/** A call with arguments as the model wrote them, or as an object. */
+function call(name: string, args: unknown, id = 'c'): ContentBlock {
+  return { type: 'tool-call', id: CallId(id), name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }
+}
+
+const advise = (args: unknown, id?: string): ContentBlock => call('advise', args, id)
+
+const read = (...content: ContentBlock[]): Verdict => readReply({ content }, isContentFree)
+
+/** Findings and what was said about each call, shortened. */
+function outcome(verdict: Verdict): { kind: string, candidates?: unknown, answers?: string[] } {
+  const { kind } = verdict
+  if (verdict.kind === 'silent') return { kind }
+  const answers = verdict.calls.map(({ answer }) => answer)
+  return verdict.kind === 'advice' ? { kind, candidates: verdict.candidates, answers } : { kind, answers }
+}
+
+describe('a call of `advise`', () => {
+  test.each([
+    ['a note alone is a nit', { note: 'Look.' }, { note: 'Look.', severity: 'nit' }],
+    ['a concern', { note: 'Look.', severity: 'concern' }, { note: 'Look.', severity: 'concern' }],
+    ['a blocker in capitals and space', { note: 'Look.', severity: ' BLOCKER\n' }, { note: 'Look.', severity: 'blocker' }],
+    ['a severity that does not exist loses nothing', { note: 'Look.', severity: 'critical' }, { note: 'Look.', severity: 'nit' }],
+    ['a severity of the wrong type loses nothing', { note: 'Look.', severity: 3 }, { note: 'Look.', severity: 'nit' }],
+    ['a severity of null loses nothing', { note: 'Look.', severity: null }, { note: 'Look.', severity: 'nit' }],
+    ['a note in space', { note: ' \n Look. \t' }, { note: 'Look.', severity: 'nit' }],
+    ['keys that nobody asked for', { note: 'Look.', advisor: 'root', steps: 3 }, { note: 'Look.', severity: 'nit' }],
+    ['a note that settles another', { note: 'Look.', replaces: 2 }, { note: 'Look.', severity: 'nit', replaces: 2 }],
+    ['a withdrawal', { note: '', replaces: 2 }, { note: '', severity: 'nit', replaces: 2 }],
+    ['a number that is none', { note: 'Look.', replaces: 'two' }, { note: 'Look.', severity: 'nit' }],
+    ['a number that is not whole', { note: 'Look.', replaces: 1.5 }, { note: 'Look.', severity: 'nit' }],
+  ])('%s', (_name, args, candidate) => {
+    expect(outcome(read(advise(args)))).toEqual({ kind: 'advice', candidates: [candidate], answers: ['Recorded.'] })
+  })
+
+  test.each([
+    ['no note', {}], ['an empty note', { note: '' }], ['a blank note', { note: ' \n' }], ['a number for a note', { note: 7 }],
+    ['a list for a note', { note: ['Look.'] }], ['null for a note', { note: null }], ['nothing but a severity', { severity: 'blocker' }],
+    ['a list', '[{"note":"Look."}]'], ['a text', '"Look."'], ['null', 'null'], ['a number', '7'],
+  ])('with %s is told so and reaches nobody', (_name, args) => {
+    const { kind, answers } = outcome(read(advise(args)))
+    expect(kind).toBe('no-verdict')
+    expect(answers).toHaveLength(1)
+    expect(answers?.[0]).toMatch(/^Not recorded/)
+  })
+
+  test.each(['', '{', '{"note": "Look."', 'note=Look.', '{note: "Look."}', '{"note": "Look."}}'])('with broken arguments %j is told so', (args) => {
+    expect(outcome(read(advise(args)))).toEqual({ kind: 'no-verdict', answers: [expect.stringMatching(/^Not recorded.*JSON/)] })
+  })
+
+  test('of another name is told that there is no such tool', () => {
+    const { kind, answers } = outcome(read(call('bash', { command: 'rm -rf .' })))
+    expect(kind).toBe('no-verdict')
+    expect(answers?.[0]).toContain('"bash"')
+    expect(answers?.[0]).toContain('advise')
+  })
+
+  test('of an endless name does not fill the history', () => {
+    expect(outcome(read(call('x'.repeat(100_000), {}))).answers?.[0]?.length).toBeLessThan(200)
+  })
+})
+
+test('several calls are several findings, in their order, and each call has its answer', () => {
+  const verdict = read(
+    say('Two things.'), advise({ note: 'One.', severity: 'concern' }, 'c1'), call('bash', {}, 'c2'),
+    advise('{', 'c3'), advise({ note: 'Two.', severity: 'blocker' }, 'c4'), advise({ note: 'Three.' }, 'c5'),
+  )
+  expect(verdict).toMatchObject({
+    kind: 'advice',
+    candidates: [{ note: 'One.', severity: 'concern' }, { note: 'Two.', severity: 'blocker' }, { note: 'Three.', severity: 'nit' }],
+  })
+  if (verdict.kind !== 'advice') throw new Error('no advice')
+  expect(verdict.calls.map(({ call: { id } }) => id)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
+  expect(outcome(verdict).answers?.map(answer => answer === 'Recorded.')).toEqual([true, false, false, true, true])
+})
+
+describe('a JSON frame', () => {
+  const LOOK = '{"note": "Look.", "severity": "concern"}'
+  const found = { note: 'Look.', severity: 'concern' }
+
+  test.each([
+    ['alone', LOOK],
+    ['in prose', `I found something.\n\n${LOOK}\n\nThat is all.`],
+    ['in a fence', `\`\`\`json\n${LOOK}\n\`\`\``],
+    ['over several lines', '{\n  "note": "Look.",\n  "severity": "concern"\n}'],
+    ['inside another object', `{"result": ${LOOK}, "ok": true}`],
+    ['in a list', `[${LOOK}]`],
+    ['after an object without a note', `{"verdict": "bad"} ${LOOK}`],
+    ['after an object with a mistyped note', `{"note": 7} ${LOOK}`],
+    ['after an object with an empty note', `{"note": ""} ${LOOK}`],
+    ['after code', `if (a) { b() } else { c() }\n${LOOK}`],
+    ['after an odd brace', `Use \`{\` here. ${LOOK}`],
+    ['after an odd closing brace', `}} ${LOOK}`],
+    ['after an odd quote', `A 5" screen. ${LOOK}`],
+    ['after an odd brace and an odd quote', `\`{ "\` is wrong. ${LOOK}`],
+    ['after an odd backslash', `\\ ${LOOK}`],
+    ['before a second one', `${LOOK} {"note": "Later.", "severity": "blocker"}`],
+    ['with keys that nobody asked for', '{"id": 1, "note": "Look.", "severity": "concern", "more": {"a": [1]}}'],
+    ['with a severity in capitals', '{"note": "Look.", "severity": " CONCERN "}'],
+    ['behind three hundred other objects', `${'{} '.repeat(300)}${LOOK}`],
+    ['behind three hundred odd braces', `${'{ '.repeat(300)}${LOOK}`],
+  ])('%s is read', (_name, text) => {
+    expect(outcome(read(say(text)))).toEqual({ kind: 'advice', candidates: [found], answers: [] })
+  })
+
+  test('with braces, quotes and backslashes in its strings is read whole', () => {
+    const note = 'In `{"a": "}"}` the } closes \\ "too early" {'
+    expect(outcome(read(say(`See:\n${JSON.stringify({ note })}`)))).toMatchObject({ candidates: [{ note }] })
+  })
+
+  test('spread over several blocks of text is one text', () => {
+    expect(outcome(read(say('{"note": "Lo'), { type: 'reasoning', text: '}' }, say('ok.", "severity": "concern"}')))).toMatchObject({ candidates: [found] })
+  })
+
+  test('in the reasoning is not a reply', () => {
+    expect(read({ type: 'reasoning', text: LOOK }).kind).toBe('silent')
+  })
+
+  test('beside a good call is not a second finding', () => {
+    expect(outcome(read(say(LOOK), advise({ note: 'From the call.' })))).toMatchObject({ candidates: [{ note: 'From the call.' }] })
+  })
+
+  test('beside a call that cannot be used counts, and the call has its answer', () => {
+    const verdict = outcome(read(say(LOOK), advise('{')))
+    expect(verdict).toEqual({ kind: 'advice', candidates: [found], answers: [expect.stringMatching(/^Not recorded/)] })
+  })
+
+  test.each([
+    ['cut off', '{"note": "Look.", "sev'], ['with a mistyped note', '{"note": ["Look."]}'],
+    ['with single quotes', '{\'note\': \'Look.\'}'], ['without a note', '{"severity": "blocker"}'], ['with a trailing comma', '{"note": "Look.",}'],
+  ])('%s is dropped, and is no verdict', (_name, text) => {
+    expect(outcome(read(say(text)))).toEqual({ kind: 'no-verdict', answers: [] })
+  })
+})
+
+describe('no finding at all', () => {
+  test.each([[[]], [[say('')]], [[say(' \n')]], [[say('ok')]], [[say('OK.')]], [[say('`ok`')]], [[say('{"note": " "}')]], [[{ type: 'reasoning', text: 'Hm.' } as ContentBlock]], [[say('没问题。')]]])(
+    '%j is silence', (content) => {
+      expect(read(...content)).toEqual({ kind: 'silent' })
+    })
+
+  test.each(['The agent edits the wrong file.', 'ok, but the test was not run.', '<advise>Look.</advise>', 'advise("Look.")'])('%j is no verdict', (text) => {
+    expect(outcome(read(say(text)))).toEqual({ kind: 'no-verdict', answers: [] })
+  })
+})
+
+describe('a note that is too long', () => {
+  test.each([NOTE_LIMIT - 1, NOTE_LIMIT])('%i characters are kept whole', (length) => {
+    expect(outcome(read(advise({ note: 'x'.repeat(length) })))).toMatchObject({ candidates: [{ note: 'x'.repeat(length) }] })
+  })
+
+  test.each(['x', '😀', 'x😀'])('is cut at its limit and never inside a character: %s', (unit) => {
+    for (const note of [unit.repeat(NOTE_LIMIT + 1), `a${unit.repeat(NOTE_LIMIT)}`]) {
+      const [candidate] = (outcome(read(say(JSON.stringify({ note })))).candidates ?? []) as { note: string }[]
+      expect(candidate!.note.length).toBeLessThanOrEqual(NOTE_LIMIT)
+      expect(candidate!.note.length).toBeGreaterThan(NOTE_LIMIT - 3)
+      expect(candidate!.note.isWellFormed()).toBe(true)
+      expect(candidate!.note.endsWith('…')).toBe(true)
+    }
+  })
+})
+
+test.each([
+  ['opening braces', '{'.repeat(32_768)], ['opened objects', '{"a":'.repeat(8_000)], ['quotes', '{"'.repeat(16_384)],
+  ['backslashes', `{"${'\\'.repeat(32_768)}`], ['empty objects', '{}'.repeat(16_384)],
+])('32 kB of %s come to an end without a finding', (_name, text) => {
+  expect(read(say(text)).kind).not.toBe('advice')
+})
