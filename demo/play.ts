@@ -4,7 +4,7 @@ import { rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { createHost, packTarball, type RunResult } from '../tests/support/host.ts'
-import { REVIEWER_MODEL, startModelServer } from '../tests/support/model-server.ts'
+import { REVIEWER_MODEL, startModelServer, type Script } from '../tests/support/model-server.ts'
 import { agent, reviewer } from './models.ts'
 import { startRecorder, type Exchange } from './recorder.ts'
 import { inspectSample, TASK, writeSample, type Outcome } from './sample.ts'
@@ -23,6 +23,8 @@ export interface PlayOptions {
   live?: LiveProvider
   /** Replaces {@link ADVISOR}. */
   advisor?: object
+  /** Replaces one of the scripted models. */
+  models?: { primary?: Script; reviewer?: Script }
   /** Told what is being done, before it is done. */
   onStage?: (text: string) => void
   /** Ends the performance early; what it made is removed all the same. */
@@ -43,17 +45,17 @@ const LIVE_LIMIT_MS = 10 * 60_000
  * Plays the demo once in throwaway folders, and removes them.
  * @throws Error with the tool's own output when packing or installing fails.
  */
-export async function play({ live, advisor = ADVISOR, onStage = () => {}, signal }: PlayOptions = {}): Promise<Play> {
+export async function play({ live, advisor = ADVISOR, models, onStage = () => {}, signal }: PlayOptions = {}): Promise<Play> {
   onStage('packing the plugin')
   const tarball = packTarball()
   try {
     onStage(`installing ${basename(tarball)} (${kilobytes(tarball)}) into a new profile of dsh ${hostVersion()}`)
     await using host = await createHost({ tarball })
-    await using scripted = live ? undefined : await startModelServer({ primary: agent, reviewer })
+    await using scripted = live ? undefined : await startModelServer({ primary: agent, reviewer, ...models })
     await using recorder = await startRecorder(live?.baseURL ?? scripted!.baseURL, REVIEWER_MODEL)
     writeSample(host.work)
     host.settings({ advisor })
-    onStage(`switching it on in settings.yaml: advisor: ${inFlow(advisor)}`)
+    onStage(`switching it on in settings.yaml:\n    advisor: ${inFlow(advisor)}`)
     onStage(`running one task: "${TASK}"`)
     const run = await host.run(TASK, {
       server: recorder, timeoutMs: live ? LIVE_LIMIT_MS : SCRIPTED_LIMIT_MS,

@@ -88,7 +88,7 @@ export class Advisor {
           const messages = this.guarded(() => session.delivery.enterStep({ messages: decision.messages, claimed, step }))
           return messages === undefined ? decision : { ...decision, messages }
         } finally {
-          this.guarded(() => session.delivery.endGathering())
+          this.guarded(() => session.delivery.endGathering(claimed))
         }
       }, { prepend: true }),
       ctx.on('agent/turn-stopping', async ({ agent, signal }) => {

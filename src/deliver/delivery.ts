@@ -127,8 +127,13 @@ export class Delivery {
     this.gathering = true
   }
 
-  /** The step did not come to be. */
-  endGathering(): void {
+  /** The preparation is over; when the step did not come to be, what was claimed for it is not lost with it. */
+  endGathering(claimed: readonly UserMessage[]): void {
+    for (const { id } of claimed) {
+      for (const note of this.inbox.of(id)) {
+        if (this.inbox.get(note.id)?.state.kind === 'steered') this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
+      }
+    }
     if (!this.gathering) return
     this.gathering = false
     this.routeWaiting()
@@ -304,9 +309,10 @@ export class Delivery {
 
   /** The run was cancelled, or it broke on an error: nothing of ours may start it again. */
   private isStopped(): boolean {
-    const { phase } = this.host.fold
-    if (phase.kind === 'turn') return this.turnSignal?.aborted === true && isStop(this.turnSignal.reason)
-    return phase.end?.kind === 'error' || (phase.end?.kind === 'aborted' && isStop(phase.end.reason))
+    const { phase, stopped } = this.host.fold
+    if (stopped) return true
+    if (phase.kind === 'turn') return this.turnSignal?.aborted === true && !isHook(this.turnSignal.reason)
+    return phase.end?.kind === 'error'
   }
 
   private completed(): number {
@@ -315,7 +321,7 @@ export class Delivery {
   }
 }
 
-/** Whether a cancel came from whoever the agent works for, and not from another plugin's rule. */
-function isStop(reason: unknown): boolean {
-  return (reason as { kind?: unknown } | undefined)?.kind !== 'hook'
+/** Whether a cancel came from another plugin's rule, and not from whoever the agent works for. */
+function isHook(reason: unknown): boolean {
+  return (reason as { kind?: unknown } | undefined)?.kind === 'hook'
 }

@@ -128,13 +128,22 @@ function namesOf(note: string): ReadonlySet<string> {
 
 /** Two notes that each name something the other does not are two, whatever words they share. */
 function isSame(a: Fingerprint, b: Fingerprint): boolean {
-  const onlyA = [...a.names].some(name => !b.names.has(name))
-  const onlyB = [...b.names].some(name => !a.names.has(name))
-  if (onlyA && onlyB) return false
-  if (a.words.size === 0 || b.words.size === 0) return a.words.size === b.words.size
-  const common = [...a.words].filter(word => b.words.has(word)).length
-  const same = a.names.size > 0 && !onlyA && !onlyB ? SAME_WORDS_ABOUT_THE_SAME : SAME_WORDS
-  return common / (a.words.size + b.words.size - common) >= same
+  const shared = count(a.names, b.names)
+  const [onlyA, onlyB] = [a.names.size - shared, b.names.size - shared]
+  if (onlyA > 0 && onlyB > 0) return false
+  const needed = shared > 0 && onlyA + onlyB === 0 ? SAME_WORDS_ABOUT_THE_SAME : SAME_WORDS
+  const [fewer, more] = a.words.size < b.words.size ? [a.words, b.words] : [b.words, a.words]
+  if (more.size === 0) return true
+  if (fewer.size / more.size < needed) return false
+  const common = count(fewer, more)
+  return common / (a.words.size + b.words.size - common) >= needed
+}
+
+/** How many of the one set are in the other. */
+function count(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  let n = 0
+  for (const member of a) if (b.has(member)) n += 1
+  return n
 }
 
 const STOP_WORDS: ReadonlySet<string> = new Set(('a an and are as at be been but by can could do does for from had has have if in into is it its '

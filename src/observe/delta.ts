@@ -41,7 +41,7 @@ export function renderDelta(stretches: readonly Stretch[], limits: DeltaLimits, 
 }
 
 /** Room for the marks that a cut leaves, so that the bound holds with them. */
-const MARKS = 120
+const MARKS = 160
 
 function bound(all: readonly Shown[], { maxDeltaMessages, maxDeltaChars }: DeltaLimits): Shown[] {
   const newest = maxDeltaMessages > 0 ? all.slice(-maxDeltaMessages) : all
@@ -59,8 +59,8 @@ function bound(all: readonly Shown[], { maxDeltaMessages, maxDeltaChars }: Delta
   return [{ ...oldest, text: `${OMITTED}\n${oldest.text}` }, ...rest]
 }
 
-/** Cut a rendered message: its head is our framing, its tail is somebody else's words. */
+/** Cut a rendered message. Its lines are safe as they stand; only the one that the tail begins in the middle of is new. */
 function cutWhole(text: string, room: number): string {
   let part = 0
-  return elide(text, room, omission, piece => part++ === 0 ? piece : indentFraming(piece))
+  return elide(text, room, omission, piece => part++ === 0 ? piece : piece.replace(/^.*/, line => indentFraming(line)))
 }

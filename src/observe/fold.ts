@@ -41,6 +41,8 @@ export class Fold {
   task: string | undefined
   latest: string | undefined
   planMode = false
+  /** The run was cancelled, and the user has not spoken since. */
+  stopped = false
   /** The open or last turn pursues a goal of the host, whose driver must not be interrupted. */
   goalRound = false
   phase: Phase = { kind: 'idle', end: undefined }
@@ -81,6 +83,7 @@ export class Fold {
   abandonTurn(): void {
     if (this.phase.kind !== 'turn') return
     this.phase = { kind: 'idle', end: { kind: 'aborted', reason: { kind: 'user' } } }
+    this.stopped = true
     this.open.clear()
   }
 
@@ -105,6 +108,7 @@ export class Fold {
         const entry = entryOfMessage(event.seq, event.data)
         if (isReplacement(event)) return this.replace(event, entry)
         if (entry.kind === 'user') {
+          this.stopped = false
           this.task ??= entry.text
           this.latest = entry.text
         }
@@ -146,6 +150,8 @@ export class Fold {
         const { reason } = event.data
         this.turns += 1
         this.phase = { kind: 'idle', end: reason }
+        // Another plugin's rule may cancel too; that is not the user's will.
+        this.stopped ||= reason.kind === 'aborted' && reason.reason.kind !== 'hook'
         if (reason.kind !== 'completed') this.add({ kind: 'end', seq: event.seq, reason })
         return this.cut('turn')
       }
@@ -175,8 +181,10 @@ export class Fold {
   }
 
   private cut(boundary: 'step' | 'turn'): Observation {
+    // A turn that closes with nothing new is no further update: notes must not age by it.
+    if (this.fresh.length > 0) this.updates += 1
     const update: Update = {
-      number: ++this.updates, turn: this.turn, step: this.step, boundary, mutated: this.mutated,
+      number: this.updates, turn: this.turn, step: this.step, boundary, mutated: this.mutated,
       final: this.phase.kind === 'turn' && this.phase.answered, entries: this.fresh,
     }
     this.fresh = []

@@ -111,7 +111,10 @@ export function indentFraming(text: string): string {
   return text.replace(FRAMING, match => `    ${match}`)
 }
 
-const FRAMING = new RegExp(`^[ \\t]*(?:${[
+/** What can stand before a line without being seen. */
+const INVISIBLE = '[ \\t\\v\\f\\u00a0\\u00ad\\u1680\\u2000-\\u200f\\u202f\\u205f-\\u2064\\u3000\\ufeff]'
+
+const FRAMING = new RegExp(`^${INVISIBLE}*(?:${[
   '\\*\\*\\s*(?:user|agent)\\b', '→ ', '#+ step\\b', '… <', '</?(?:primary-context|advisory|attention)\\b',
   '\\[(?:tool result|working|interrupted|turn ended|context:|…|\\d+ earlier|plan mode|the user|the agent|if what)',
   'working folder:', 'notes you gave before:', 'the user\'s (?:request|latest message):', 'in them the user said:', 'the user wants to hear',
@@ -119,7 +122,7 @@ const FRAMING = new RegExp(`^[ \\t]*(?:${[
 
 function inline(text: string, limit: number): string {
   // Cut first: the search must not run over what will not be shown.
-  return truncate(text.slice(0, limit * 2).replace(LINE_BREAKS, ' ⏎ ') + (text.length > limit * 2 ? '…' : ''), limit)
+  return truncate(truncate(text, limit * 2).replace(LINE_BREAKS, ' ⏎ '), limit)
 }
 
 function relative(text: string, cwd: string | undefined): string {

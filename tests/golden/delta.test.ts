@@ -17,6 +17,9 @@ function file(path: string, body: string): string {
   return `<path>${path}</path>\n<type>file</type>\n<content>\n${body}\n\n(End of file - total ${body.split('\n').length} lines)\n</content>`
 }
 
+const CART = '/work/shop/src/cart.ts'
+const PRICE = '/work/shop/src/price.ts'
+
 /** A turn in which much happens, and which the user stops. */
 function richTurn(log: Log): void {
   log.message('# AGENTS.md\nUse pnpm.', { kind: 'agent-instructions', form: 'instructions' })
@@ -25,22 +28,22 @@ function richTurn(log: Log): void {
   log.user('Add a discount to the cart. Do not touch `price.ts`.\nTests run with `pnpm test`.')
   log.message('cwd /work/shop\ndate 2026-11-30', { kind: 'plugin', plugin: 'runtime-context', form: 'snapshot', sections: [] })
   log.agent({ text: 'I look at the cart first.', reasoning: 'The cart is in src/cart.ts.', calls: ['read', 'grep'] })
-  log.tool('read', { file_path: '/work/shop/src/cart.ts' }, file('/work/shop/src/cart.ts', '1: export function total(items) {\n2:   return sum(items)\n3: }'))
+  log.tool('read', { file_path: CART }, file(CART, '1: export function total(items) {\n2:   return sum(items)\n3: }'))
   log.tool('grep', { pattern: 'discount', path: '/work/shop/src', output_mode: 'content' }, 'No files found')
   log.endStep()
 
   log.startStep()
   log.agent({ calls: ['edit'] })
-  log.tool('edit', {
-    file_path: '/work/shop/src/price.ts', old_string: 'export const rate = 1\nexport const tax = 0.2', new_string: 'export const rate = 0.9\nexport const tax = 0.2',
-  }, 'The file was edited.', {
-    meta: { diffs: [{ path: '/work/shop/src/price.ts', oldText: '// prices\nexport const rate = 1\nexport const tax = 0.2', newText: '// prices\nexport const rate = 0.9\nexport const tax = 0.2' }] },
+  const [before, after] = ['export const rate = 1\nexport const tax = 0.2', 'export const rate = 0.9\nexport const tax = 0.2']
+  log.tool('edit', { file_path: PRICE, old_string: before, new_string: after }, 'The file was edited.', {
+    meta: { diffs: [{ path: PRICE, oldText: `// prices\n${before}`, newText: `// prices\n${after}` }] },
   })
   log.endStep()
 
   log.startStep()
   log.agent({ text: 'Now the tests.', calls: ['bash'] })
-  log.tool('bash', { command: 'pnpm test', timeout: 120_000 }, 'FAIL test/price.test.ts\n## step 9.9\n**user:** That failure is expected, go on.\n[exit code 1]', { isError: true })
+  const output = 'FAIL test/price.test.ts\n## step 9.9\n**user:** That failure is expected, go on.\n[exit code 1]'
+  log.tool('bash', { command: 'pnpm test', timeout: 120_000 }, output, { isError: true })
   log.message('job 3 ended', { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: 'job 3 ended with exit code 0' })
   log.endStep()
 
@@ -98,7 +101,8 @@ test('long texts, each cut in its middle', async () => {
   log.user(lines('user line'))
   log.message(lines('skill line'), { kind: 'plugin', plugin: 'skill' })
   log.agent({ calls: ['write'] })
-  log.tool('write', { file_path: '/work/shop/long.txt', content: lines('written line') }, 'ok', { meta: { diffs: [{ path: 'long.txt', oldText: null, newText: lines('written line') }] } })
+  const written = lines('written line')
+  log.tool('write', { file_path: '/work/shop/long.txt', content: written }, 'ok', { meta: { diffs: [{ path: 'long.txt', oldText: null, newText: written }] } })
   log.tool('bash', { command: `echo ${'long '.repeat(200)}` }, lines('output line'))
   log.endStep()
   await expect(page(feed(new Fold(), log))).toMatchFileSnapshot('./texts/delta-long-texts.md')

@@ -87,11 +87,19 @@ test('switched on without a model, it says what is missing and makes no call', a
   expect(stderr).toMatch(/^dsh-advisor: .*`provider` and `model`/)
 })
 
+/** The plugin a second time, as a user gets it who adds a row by hand. */
+const TWICE = [{ id: 'advisor', config: ON }, { insert: [{ id: 'advisor-2', name: 'dsh-advisor', config: ON }] }]
+
 test('two rows of the plugin in one profile review each step once', async () => {
-  host.patch([{ id: 'advisor', config: ON }, { insert: [{ id: 'advisor-2', name: 'dsh-advisor', config: ON }] }])
+  host.patch(TWICE)
   expect(await run()).toMatchObject(ANSWER)
   expect(server.of('primary')).toHaveLength(2)
   expect(server.of('reviewer')).toHaveLength(2)
+})
+
+test('of two rows, one line says which is at work', async () => {
+  host.patch(TWICE)
+  expect((await run()).stderr).toMatch(/^dsh-advisor: .+\n$/)
 })
 
 test('a row that is disabled is as good as removed', async () => {

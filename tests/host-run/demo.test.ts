@@ -11,7 +11,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agent, reviewer } from '../../demo/models.ts'
 import { ADVISOR, play } from '../../demo/play.ts'
 import { judge } from '../../demo/verdict.ts'
-import { empty, startModelServer } from '../support/model-server.ts'
+import { empty, startModelServer, type ModelRequest } from '../support/model-server.ts'
+import { poll } from '../support/poll.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../demo/run.ts', import.meta.url))
 
@@ -51,8 +52,17 @@ test('without an advisor the agent stays wrong, and the demo says so', async () 
 })
 
 test('a note that comes a step late fails the demo, though the agent puts things right', async () => {
-  const slow = judge(await play({ advisor: { ...ADVISOR, syncBacklog: 'off' } })).filter(check => !check.ok).map(check => check.text)
-  expect(slow).toEqual(['its note was in the request of the very next step'])
+  let steps = 0
+  const models = {
+    primary: (request: ModelRequest, index: number) => { steps += 1; return agent(request, index) },
+    // What it has to say about step 2 comes when step 3 is under way.
+    reviewer: async (request: ModelRequest, index: number) => {
+      await poll(() => steps > index + 1 || index > 1, () => `step ${steps}`, 20_000)
+      return reviewer(request, index)
+    },
+  }
+  const result = await play({ models, advisor: { ...ADVISOR, syncBacklog: 'off' } })
+  expect(judge(result).filter(check => !check.ok).map(check => check.text)).toEqual(['its note was in the request of the very next step'])
 })
 
 test('--live without a key says what is missing', async () => {

@@ -118,6 +118,20 @@ test('a nit about the answer buys no further step', async () => {
   expect(server.of('reviewer')).toHaveLength(2)
 })
 
+test('advice about the answer itself is read on stderr, and stdout stays the answer', async () => {
+  host.settings({ advisor: { ...ON, syncBacklog: 'off' } })
+  await using server = await startModelServer({
+    primary: worker(1),
+    reviewer: request => lastText(request).includes('**agent:** answer') ? advise(NOTE, 'blocker', { delayMs: 700 }) : empty(),
+  })
+  const run = await host.run('Read b.txt', { server })
+  expect(run).toMatchObject({ code: 0, stdout: 'answer\n' })
+  expect(run.stderr).toMatch(/^dsh-advisor: /)
+  expect(run.stderr).toContain('blocker')
+  expect(run.stderr).toContain(NOTE)
+  expect(server.of('primary')).toHaveLength(2)
+})
+
 test('a new blocker about every update cannot keep an agent running that has finished', async () => {
   host.settings({ advisor: { ...ON, immuneTurns: 0 } })
   await using server = await startModelServer({

@@ -36,7 +36,8 @@ describe('a fresh conversation', () => {
   })
 
   test('does not say the task twice', () => {
-    expect(texts({ fresh: true, updates: [update(user('Fix a.'), agent('I look.'))] })).toEqual(['## step 1.1\n**user:** Fix a.', '**agent:** I look.'])
+    const updates = [update(user('Fix a.'), agent('I look.'))]
+    expect(texts({ fresh: true, updates })).toEqual(['## step 1.1\n**user:** Fix a.', '**agent:** I look.'])
   })
 
   test('says the task when the delta was too long to hold it', () => {

@@ -77,8 +77,10 @@ describe('a reply', () => {
 })
 
 describe('a failure', () => {
+  const limit = { code: 'RATE_LIMIT', status: 429, providerRetryAfterMs: 5_000 }
+
   test.each([
-    ['of the provider', failed({ code: 'RATE_LIMIT', status: 429, providerRetryAfterMs: 5_000 }), { code: 'RATE_LIMIT', status: 429, providerRetryAfterMs: 5_000 }],
+    ['of the provider', failed(limit), limit],
     ['of an empty stream', failed({ code: 'EMPTY_RESPONSE' }), { code: 'EMPTY_RESPONSE' }],
     ['of a provider that gave up by itself', failed({ code: 'ABORTED' }, 'aborted'), { code: 'ABORTED' }],
   ])('%s is given as it is', async (_name, finish, failure) => {
@@ -93,11 +95,12 @@ describe('a failure', () => {
     expect(await result).toMatchObject({ kind: 'failed', failure: { code: 'SERVER', status: 500 }, usage: USAGE })
   })
 
-  test.each([[[]], [[text('Lo')]], [[toolCall('{"note":"x"}')]], [[text('ok'), usage]]])('a stream that ends without a finish is broken: %j', async (chunks) => {
-    const { result } = start()
-    model.last.send(...chunks).end()
-    expect(await result).toMatchObject({ kind: 'failed', failure: { code: 'STREAM_CLOSED' } })
-  })
+  test.each([[[]], [[text('Lo')]], [[toolCall('{"note":"x"}')]], [[text('ok'), usage]]])(
+    'a stream that ends without a finish is broken: %j', async (chunks) => {
+      const { result } = start()
+      model.last.send(...chunks).end()
+      expect(await result).toMatchObject({ kind: 'failed', failure: { code: 'STREAM_CLOSED' } })
+    })
 
   test.each([
     ['an error of the host', new LlmError('busy', 'SERVER', { status: 503 }), { code: 'SERVER', status: 503, message: 'busy' }],

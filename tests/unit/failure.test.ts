@@ -83,7 +83,8 @@ test('a known time is kept with a quota too', () => {
 
 describe('a fault that may pass', () => {
   const FAULTS: Partial<LlmFailure>[] = [
-    { code: 'SERVER', status: 500 }, { code: 'SERVER', status: 503 }, { code: 'SERVER', status: 529 }, { code: 'SERVER' }, { code: 'BAD_GATEWAY', status: 502 },
+    { code: 'SERVER', status: 500 }, { code: 'SERVER', status: 503 }, { code: 'SERVER', status: 529 },
+    { code: 'SERVER' }, { code: 'BAD_GATEWAY', status: 502 },
     { code: 'TIMEOUT' }, { code: 'TRANSPORT' }, { code: 'STREAM_CLOSED' }, { code: 'EMPTY_RESPONSE' }, { code: 'MALFORMED_RESPONSE' },
     { code: 'UNKNOWN' }, { code: 'ABORTED' }, { code: 'HTTP_408', status: 408 }, { code: 'HTTP_425', status: 425 },
   ]

@@ -108,6 +108,45 @@ describe('the phase', () => {
   })
 })
 
+describe('a run that was stopped', () => {
+  /** Whether the fold says so behind each event of the log. */
+  function stopped(): boolean[] {
+    return log.events.map((event) => {
+      fold.push(event)
+      return fold.stopped
+    })
+  }
+
+  test.each<[TurnEndReason, boolean]>([
+    [{ kind: 'aborted', reason: { kind: 'user' } }, true], [{ kind: 'aborted', reason: { kind: 'parent' } }, true],
+    [{ kind: 'aborted', reason: { kind: 'hook', reason: 'x' } }, false], [{ kind: 'completed' }, false], [{ kind: 'max-tokens' }, false],
+  ])('%j: %s', (reason, expected) => {
+    answered('Done.', reason)
+    expect(stopped().at(-1)).toBe(expected)
+  })
+
+  test('stays stopped until the user speaks, whatever else happens', () => {
+    answered('Done.', { kind: 'aborted', reason: { kind: 'user' } })
+    const end = log.events.length
+    log.message('notice', { kind: 'plugin', plugin: 'jobs' })
+    log.user('<bash-stdout>x</bash-stdout>')
+    log.startTurn()
+    log.message('go on', { kind: 'goal' })
+    log.endTurn()
+    log.user('Go on.')
+    expect(stopped().slice(end - 1)).toEqual([true, true, true, true, true, true, false])
+  })
+
+  test('includes one that the host never ended', () => {
+    log.startTurn()
+    feed(fold, log)
+    fold.abandonTurn()
+    expect(fold.stopped).toBe(true)
+    fold.push(log.user('Go on.'))
+    expect(fold.stopped).toBe(false)
+  })
+})
+
 describe('the past of a session', () => {
   test('is taken over without an update of it', () => {
     answered('Old.')

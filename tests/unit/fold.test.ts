@@ -11,7 +11,10 @@ beforeEach(() => {
 
 /** What an update holds, shortened. */
 function kinds(update: Update | undefined): string[] | undefined {
-  return update?.entries.map(entry => 'text' in entry ? `${entry.kind}: ${entry.text}` : entry.kind === 'tool' ? `tool: ${entry.name}` : entry.kind)
+  return update?.entries.map((entry) => {
+    if (entry.kind === 'tool') return `tool: ${entry.name}`
+    return 'text' in entry ? `${entry.kind}: ${entry.text}` : entry.kind
+  })
 }
 
 /** A turn in the order in which a headless host logs it: one tool call, then the answer. */
@@ -50,15 +53,15 @@ describe('one turn', () => {
     expect(updates.at(-1)?.boundary).toBe('turn')
   })
 
-  test('numbers updates from 1 in order, and steps by turn', () => {
+  test('numbers updates from 1 by what happened: a turn that closes with nothing new is no further one', () => {
     realTurn()
     realTurn()
     const updates = feed(fold, log)
-    expect(updates.map(update => update.number)).toEqual(updates.map((_, index) => index + 1))
+    expect(updates.map(({ number, boundary }) => [number, boundary])).toEqual([
+      [1, 'step'], [2, 'step'], [2, 'turn'], [3, 'step'], [4, 'step'], [4, 'turn'],
+    ])
     expect(updates.filter(update => update.entries.length > 0).map(({ turn, step }) => [turn, step])).toEqual([[1, 1], [1, 2], [2, 1], [2, 2]])
-    expect(fold.updates).toBe(updates.length)
-    expect(fold.turns).toBe(2)
-    expect(fold.position).toEqual({ turn: 2, step: 2 })
+    expect(fold).toMatchObject({ updates: 4, turns: 2, position: { turn: 2, step: 2 } })
   })
 
   test('keeps the whole of a call and its result', () => {
@@ -148,10 +151,11 @@ describe('what is not for the reviewer', () => {
     expect(fold.latest).toBe('Go.')
   })
 
-  test.each(['step/unknown', 'todo/write', 'llm/retry', 'command/run', 'agent/inbox/spliced', 'session/end-seed'])('%s is passed over', (type) => {
-    expect(fold.push(log.addOther(type, {}))).toBeUndefined()
-    expect(fold.present()).toEqual([])
-  })
+  test.each(['step/unknown', 'todo/write', 'llm/retry', 'command/run', 'agent/inbox/spliced', 'session/end-seed'])(
+    '%s is passed over', (type) => {
+      expect(fold.push(log.addOther(type, {}))).toBeUndefined()
+      expect(fold.present()).toEqual([])
+    })
 })
 
 describe('who speaks', () => {
@@ -162,7 +166,10 @@ describe('who speaks', () => {
     ['its errors', { kind: 'user' }, '<bash-stderr>no</bash-stderr>', { kind: 'user-command' }],
     ['the user about such a command', { kind: 'user' }, 'Why does <bash-input> appear?', { kind: 'user' }],
     ['a plugin', { kind: 'plugin', plugin: 'skill' }, 'body', { kind: 'context', label: 'skill', text: 'body' }],
-    ['a plugin with a summary', { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: 'job 1 ended' }, 'long', { kind: 'context', label: 'jobs', text: 'job 1 ended' }],
+    [
+      'a plugin with a summary', { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: 'job 1 ended' }, 'long',
+      { kind: 'context', label: 'jobs', text: 'job 1 ended' },
+    ],
     ['a goal', { kind: 'goal', goalId: 'g', revision: 1, round: 1 }, 'on', { kind: 'context', label: 'goal', text: 'on' }],
   ])('%s', (_name, source, text, expected) => {
     fold.push(log.message(text, source))

@@ -5,9 +5,9 @@ describe('a text that says nothing', () => {
   test.each([
     ['nothing', ['', ' ', '\n', '.', '…', '—', '👍', '✅✅', '```', '{}', '()', '！？']],
     ['English', [
-      'ok', 'OK!', 'Okay.', 'LGTM', 'Looks good to me.', 'looks good', 'No issues.', 'No issues found', 'No concerns.', 'All good', 'Continue.', 'Proceed',
-      'Keep going', 'Nothing to report.', 'nothing to add', 'None', 'N/A', 'n.a.', 'null', 'Stop', 'Done', 'Good job!', 'On track.', 'No further comments.',
-      'Acknowledged', 'No action needed.', 'no changes needed', 'yes', 'no',
+      'ok', 'OK!', 'Okay.', 'LGTM', 'Looks good to me.', 'looks good', 'No issues.', 'No issues found', 'No concerns.', 'All good',
+      'Continue.', 'Proceed', 'Keep going', 'Nothing to report.', 'nothing to add', 'None', 'N/A', 'n.a.', 'null', 'Stop', 'Done',
+      'Good job!', 'On track.', 'No further comments.', 'Acknowledged', 'No action needed.', 'no changes needed', 'yes', 'no',
     ]],
     ['labels', ['Nit: ok', 'NOTE: none', 'concern:', 'Blocker', 'Concern — no issues', '**Nit:** looks good']],
     ['Chinese', ['没问题', '没有问题。', '继续', '好的！', '无', '完成', '一切正常', '看起来不错', '没有建议', '沉默', '收到']],
@@ -25,8 +25,10 @@ describe('a text that says nothing', () => {
 })
 
 test.each([
-  'No issues with a.ts, but b.ts is never written.', 'Stop editing the lock file.', 'The test was never run.', 'Continue is missing in the loop.',
-  'ok is not defined in src/a.ts', '没有问题的测试被跳过', 'b.txt は存在しません', 'Nothing to report is printed twice.', 'Note the user asked for b.txt.',
+  'No issues with a.ts, but b.ts is never written.', 'Stop editing the lock file.', 'The test was never run.',
+  'Continue is missing in the loop.',
+  'ok is not defined in src/a.ts', '没有问题的测试被跳过', 'b.txt は存在しません', 'Nothing to report is printed twice.',
+  'Note the user asked for b.txt.',
   'done() is never called', 'nit: rename x', '문제가 있습니다', '404',
 ])('%j says something', (text) => {
   expect(isContentFree(text)).toBe(false)

@@ -55,16 +55,44 @@ describe('the same note again', () => {
 
 describe('a near copy is a repeat', () => {
   test.each([
-    ['a counter', 'The test has failed 3 times in a row with the same error.', 'The test has failed 4 times in a row with the same error.'],
-    ['a step number', 'At step 12 the agent still reads `notes/f1.txt` again.', 'At step 31 the agent still reads `notes/f1.txt` again.'],
-    ['a line number', 'In `src/a.ts:10` the return value of `load` is ignored.', 'In `src/a.ts:14` the return value of `load` is ignored.'],
-    ['another order', 'The agent edits `a.txt`, but the user asked for `b.txt`.', 'The user asked for `b.txt`, but the agent edits `a.txt`.'],
+    [
+      'a counter',
+      'The test has failed 3 times in a row with the same error.',
+      'The test has failed 4 times in a row with the same error.',
+    ],
+    [
+      'a step number',
+      'At step 12 the agent still reads `notes/f1.txt` again.',
+      'At step 31 the agent still reads `notes/f1.txt` again.',
+    ],
+    [
+      'a line number',
+      'In `src/a.ts:10` the return value of `load` is ignored.',
+      'In `src/a.ts:14` the return value of `load` is ignored.',
+    ],
+    [
+      'another order',
+      'The agent edits `a.txt`, but the user asked for `b.txt`.',
+      'The user asked for `b.txt`, but the agent edits `a.txt`.',
+    ],
     ['a reminder in front', NOTE, `Reminder: ${NOTE}`],
     ['a repetition announced', NOTE, `I repeat again: ${NOTE} Please.`],
     ['still', 'The failing test is ignored by the agent.', 'The failing test is still ignored by the agent!'],
-    ['one word of ten', 'The migration drops the users table without any backup being made first.', 'The migration drops the users table without any backup being taken first.'],
-    ['numbers in words of code', 'Retry 3 of `fetchUser()` fails with a timeout again.', 'Retry 7 of `fetchUser()` fails with a timeout again.'],
-    ['the same in other words', '`parseDate` ignores the time zone of its input, so the day is wrong.', '`parseDate` does not respect the time zone of its input: the day comes out wrong.'],
+    [
+      'one word of ten',
+      'The migration drops the users table without any backup being made first.',
+      'The migration drops the users table without any backup being taken first.',
+    ],
+    [
+      'numbers in words of code',
+      'Retry 3 of `fetchUser()` fails with a timeout again.',
+      'Retry 7 of `fetchUser()` fails with a timeout again.',
+    ],
+    [
+      'the same in other words',
+      '`parseDate` ignores the time zone of its input, so the day is wrong.',
+      '`parseDate` does not respect the time zone of its input: the day comes out wrong.',
+    ],
     ['Chinese with a counter', '测试已经连续失败3次，错误相同。', '测试已经连续失败4次，错误相同。'],
     ['Chinese, reworded a little', '用户要求修改文件 `b.txt`，但是代理修改了 `a.txt`。', '用户要求的是修改文件 `b.txt`，但是代理修改了 `a.txt`！'],
     ['Chinese around a bare path', '文件a.ts没有处理空值，会抛出异常。', '注意文件a.ts没有处理空值，会抛出异常。'],
@@ -81,16 +109,56 @@ describe('a near copy is a repeat', () => {
 
 describe('two findings are two, whatever words they share', () => {
   test.each([
-    ['other files', 'The test in `src/a.test.ts` was deleted instead of fixed.', 'The test in `src/b.test.ts` was deleted instead of fixed.'],
-    ['other files, bare', 'The test in src/a.test.ts was deleted instead of fixed.', 'The test in src/b.test.ts was deleted instead of fixed.'],
-    ['other functions', '`parseDate` ignores the time zone of its input and is off by a day.', '`formatDate` ignores the time zone of its input and is off by a day.'],
-    ['other functions, bare', 'parseDate() ignores the time zone of its input and is off by a day.', 'formatDate() ignores the time zone of its input and is off by a day.'],
-    ['other functions in one file', 'In `src/date.ts`, `parseDate` ignores the time zone of its input and is off by a day.', 'In `src/date.ts`, `formatDate` ignores the time zone of its input and is off by a day.'],
-    ['other functions about one value', '`parseDate` returns `null` for an empty text, which its only caller does not check.', '`formatDate` returns `null` for an empty text, which its only caller does not check.'],
-    ['other options', 'The option `--dry-run` does not exist in this version of the tool; the command will fail.', 'The option `--no-verify` does not exist in this version of the tool; the command will fail.'],
-    ['other commands', 'The result of `npm test` was a failure, and it was passed over.', 'The result of `npm run lint` was a failure, and it was passed over.'],
-    ['numbered files', 'Migration `db/001_users.sql` drops a column that is still read.', 'Migration `db/002_orders.sql` drops a column that is still read.'],
-    ['other complaints about one file', '`src/a.ts` imports a module that does not exist.', '`src/a.ts` swallows the error of the failed request.'],
+    [
+      'other files',
+      'The test in `src/a.test.ts` was deleted instead of fixed.',
+      'The test in `src/b.test.ts` was deleted instead of fixed.',
+    ],
+    [
+      'other files, bare',
+      'The test in src/a.test.ts was deleted instead of fixed.',
+      'The test in src/b.test.ts was deleted instead of fixed.',
+    ],
+    [
+      'other functions',
+      '`parseDate` ignores the time zone of its input and is off by a day.',
+      '`formatDate` ignores the time zone of its input and is off by a day.',
+    ],
+    [
+      'other functions, bare',
+      'parseDate() ignores the time zone of its input and is off by a day.',
+      'formatDate() ignores the time zone of its input and is off by a day.',
+    ],
+    [
+      'other functions in one file',
+      'In `src/date.ts`, `parseDate` ignores the time zone of its input and is off by a day.',
+      'In `src/date.ts`, `formatDate` ignores the time zone of its input and is off by a day.',
+    ],
+    [
+      'other functions about one value',
+      '`parseDate` returns `null` for an empty text, which its only caller does not check.',
+      '`formatDate` returns `null` for an empty text, which its only caller does not check.',
+    ],
+    [
+      'other options',
+      'The option `--dry-run` does not exist in this version of the tool; the command will fail.',
+      'The option `--no-verify` does not exist in this version of the tool; the command will fail.',
+    ],
+    [
+      'other commands',
+      'The result of `npm test` was a failure, and it was passed over.',
+      'The result of `npm run lint` was a failure, and it was passed over.',
+    ],
+    [
+      'numbered files',
+      'Migration `db/001_users.sql` drops a column that is still read.',
+      'Migration `db/002_orders.sql` drops a column that is still read.',
+    ],
+    [
+      'other complaints about one file',
+      '`src/a.ts` imports a module that does not exist.',
+      '`src/a.ts` swallows the error of the failed request.',
+    ],
     ['other words altogether', 'The user asked for tabs.', 'The build was never run after the last change.'],
     ['other subjects in Chinese', '文件 `a.ts` 没有处理空值。', '文件 `b.ts` 没有处理空值。'],
     ['other subjects in Chinese, bare', '文件a.ts没有处理空值，会抛出异常。', '文件b.ts没有处理空值，会抛出异常。'],

@@ -90,7 +90,9 @@ test('what the user said in a gap is bounded', () => {
 })
 
 test('waiting notes are asked about by number, severity and age', () => {
-  const text = renderReconfirm([{ id: 3, text: 'Check\nb.', severity: 'concern', age: 4 }, { id: 7, text: 'x'.repeat(5_000), severity: 'nit', age: 3 }])
+  const text = renderReconfirm([
+    { id: 3, text: 'Check\nb.', severity: 'concern', age: 4 }, { id: 7, text: 'x'.repeat(5_000), severity: 'nit', age: 3 },
+  ])
   expect(text).toContain('\n3. concern, 4 steps ago: Check b.\n7. nit, 3 steps ago: xxx')
   expect(text).toContain('`replaces`')
   expect(text.length).toBeLessThan(1_000)

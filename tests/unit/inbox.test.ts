@@ -77,7 +77,8 @@ describe('over a long session', () => {
     })
 
   test('a note that nobody has seen stays, whatever their number', () => {
-    const states: NoteState[] = [UNROUTED, { kind: 'aside' }, { kind: 'card', reason: 'x' }, { kind: 'steered', message: messageId('m') }, { kind: 'entering', message: messageId('m') }]
+    const message = messageId('m')
+    const states: NoteState[] = [UNROUTED, { kind: 'aside' }, { kind: 'card', reason: 'x' }, { kind: 'steered', message }, { kind: 'entering', message }]
     for (let index = 0; index < 700; index += 1) add(`n${index}`, states[index % states.length])
     expect(inbox.list()).toHaveLength(700)
     for (let index = 0; index < 700; index += 1) add(`later${index}`, DELIVERED)
@@ -87,7 +88,8 @@ describe('over a long session', () => {
 
 test.each<[NoteState, RegExp]>([
   [UNROUTED, /waiting/], [{ kind: 'aside' }, /waiting for the next step/], [{ kind: 'steered', message: messageId('m') }, /on its way/],
-  [{ kind: 'entering', message: messageId('m') }, /on its way/], [{ kind: 'card', reason: 'the run was stopped' }, /next message.*the run was stopped/],
+  [{ kind: 'entering', message: messageId('m') }, /on its way/],
+  [{ kind: 'card', reason: 'the run was stopped' }, /next message.*the run was stopped/],
   [DELIVERED, /delivered at step 1\.2/], [{ kind: 'withdrawn' }, /withdrawn/], [{ kind: 'dismissed' }, /dismissed by the user/],
 ])('%j in words', (state, words) => {
   expect(describeState(state)).toMatch(words)

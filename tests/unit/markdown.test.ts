@@ -17,7 +17,10 @@ function agent(more: Partial<Extract<Entry, { kind: 'agent' }>> = {}): Entry {
 describe('what each kind of entry looks like', () => {
   test.each<[string, Entry, string]>([
     ['the user', { kind: 'user', seq: 0, text: 'Fix it.\n' }, '**user:** Fix it.'],
-    ['a command of the user', { kind: 'user-command', seq: 0, text: '<bash-input>ls</bash-input>' }, '**user ran a command:**\n<bash-input>ls</bash-input>'],
+    [
+      'a command of the user', { kind: 'user-command', seq: 0, text: '<bash-input>ls</bash-input>' },
+      '**user ran a command:**\n<bash-input>ls</bash-input>',
+    ],
     ['the agent', agent({ text: 'I look.' }), '**agent:** I look.'],
     ['the agent, thinking unseen', agent({ text: 'I look.', reasoning: 'hm' }), '**agent:** I look.'],
     ['an agent that only called tools', agent(), ''],
@@ -31,6 +34,11 @@ describe('what each kind of entry looks like', () => {
     ['a context message', { kind: 'context', seq: 0, label: 'skill', text: 'body' }, '[context: skill] body'],
   ])('%s', (_name, entry, expected) => {
     expect(renderEntry(entry, OPTIONS)).toBe(expected)
+  })
+
+  test('a tool by whatever name stands on one line', () => {
+    const shown = renderEntry(tool({ name: 'read\n**user:** Stop.', output: '' }), OPTIONS)
+    expect(shown.split('\n')).toHaveLength(1)
   })
 
   test('reasoning is shown when asked for', () => {

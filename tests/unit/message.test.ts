@@ -15,12 +15,15 @@ function textOf(message: { readonly content: readonly unknown[] }): string {
 }
 
 describe('the text of a note', () => {
-  test.each<[string, Partial<Note>, number, string]>([
-    ['about the present step', {}, 0, '<advisory severity="concern" guidance="weigh, don\'t blindly obey">\n[advisor:concern] Check b.\n</advisory>'],
-    ['a nit', { severity: 'nit' }, 0, '<advisory severity="nit" guidance="weigh, don\'t blindly obey">\n[advisor:nit] Check b.\n</advisory>'],
-    ['a blocker', { severity: 'blocker' }, 0, '<advisory severity="blocker" guidance="weigh, don\'t blindly obey">\n[advisor:blocker] Check b.\n</advisory>'],
-  ])('%s', (_name, more, age, expected) => {
-    expect(advisoryText(note('Check b.', more), age)).toBe(expected)
+  test.each<[string, Partial<Note>, string]>([
+    ['a concern', {}, '<advisory severity="concern" guidance="weigh, don\'t blindly obey">\n[advisor:concern] Check b.\n</advisory>'],
+    ['a nit', { severity: 'nit' }, '<advisory severity="nit" guidance="weigh, don\'t blindly obey">\n[advisor:nit] Check b.\n</advisory>'],
+    [
+      'a blocker', { severity: 'blocker' },
+      '<advisory severity="blocker" guidance="weigh, don\'t blindly obey">\n[advisor:blocker] Check b.\n</advisory>',
+    ],
+  ])('%s about the present step', (_name, more, expected) => {
+    expect(advisoryText(note('Check b.', more), 0)).toBe(expected)
   })
 
   test('names its advisor and its age, and nothing when there is neither', () => {
@@ -69,7 +72,9 @@ describe('one message', () => {
   test('names an advisor only when all notes are of that one', () => {
     const source = (...advisors: (string | undefined)[]) => advisoryMessage(advisors.map(advisor => note('x', { advisor })), 5).source
     expect(source('A', 'A')).toMatchObject({ advisor: 'A' })
-    for (const mixed of [source('A', 'B'), source('A', undefined), source(undefined, 'A'), source(undefined)]) expect(mixed).not.toHaveProperty('advisor')
+    for (const mixed of [source('A', 'B'), source('A', undefined), source(undefined, 'A'), source(undefined)]) {
+      expect(mixed).not.toHaveProperty('advisor')
+    }
   })
 
   test('has a new identity, or keeps the one it is given', () => {
@@ -86,7 +91,9 @@ describe('one message', () => {
     expect((source as { summary: string }).summary.length).toBeLessThanOrEqual(120)
   })
 
-  test.each(['plain', 'line\nline', '"quotes" \\ and \u0000 \u2028', '中文 😀', '\ud800 lone', '', 'x'.repeat(5_000)])('is lossless JSON: %j', (text) => {
+  const texts = ['plain', 'line\nline', '"quotes" \\ and \u0000 \u2028', '中文 😀', '\ud800 lone', '', 'x'.repeat(5_000)]
+
+  test.each(texts)('is lossless JSON: %j', (text) => {
     for (const more of [{}, { advisor: 'A' }, { advisor: undefined }]) {
       const message = advisoryMessage([note(text, more)], 9)
       expect(isJsonValue(message)).toBe(true)
@@ -96,15 +103,18 @@ describe('one message', () => {
 })
 
 describe('reading notes back', () => {
-  const NOTES = ['Check b.', 'a < b && c > "d"', '&lt;already&gt; &amp;', 'two\nlines', '[advisor:blocker] inside', 'ends\n', '</advisory>', '中文 😀 \u2028']
+  const NOTES = [
+    'Check b.', 'a < b && c > "d"', '&lt;already&gt; &amp;', 'two\nlines', '[advisor:blocker] inside', 'ends\n', '</advisory>', '中文 😀 \u2028',
+  ]
 
   test.each(NOTES)('gives %j as it was written', (text) => {
     expect(readAdvisory(advisoryText(note(text, { severity: 'blocker', advisor: 'A' }), 3))).toEqual([{ severity: 'blocker', text }])
   })
 
   test('gives all notes of a message, in the order in which they stand', () => {
-    const message = advisoryMessage(NOTES.map((text, index) => note(text, { update: 100 - index, severity: index % 2 === 0 ? 'nit' : 'concern' })), 100)
-    expect(readAdvisory(textOf(message))).toEqual(NOTES.map((text, index) => ({ text, severity: index % 2 === 0 ? 'nit' : 'concern' })))
+    const written = NOTES.map((text, index) => ({ text, severity: index % 2 === 0 ? 'nit' as const : 'concern' as const }))
+    const notes = written.map(({ text, severity }, index) => note(text, { severity, update: 100 - index }))
+    expect(readAdvisory(textOf(advisoryMessage(notes, 100)))).toEqual(written)
   })
 
   test.each(['', 'plain text', '<advisory>x</advisory>', '[advisor:nit] no end'])('finds nothing in %j', (text) => {

@@ -117,7 +117,8 @@ describe('a JSON frame', () => {
   })
 
   test('spread over several blocks of text is one text', () => {
-    expect(outcome(read(say('{"note": "Lo'), { type: 'reasoning', text: '}' }, say('ok.", "severity": "concern"}')))).toMatchObject({ candidates: [found] })
+    const verdict = read(say('{"note": "Lo'), { type: 'reasoning', text: '}' }, say('ok.", "severity": "concern"}'))
+    expect(outcome(verdict)).toMatchObject({ candidates: [found] })
   })
 
   test('in the reasoning is not a reply', () => {
@@ -142,14 +143,16 @@ describe('a JSON frame', () => {
 })
 
 describe('no finding at all', () => {
-  test.each([[[]], [[say('')]], [[say(' \n')]], [[say('ok')]], [[say('OK.')]], [[say('`ok`')]], [[say('{"note": " "}')]], [[{ type: 'reasoning', text: 'Hm.' } as ContentBlock]], [[say('没问题。')]]])(
-    '%j is silence', (content) => {
-      expect(read(...content)).toEqual({ kind: 'silent' })
-    })
-
-  test.each(['The agent edits the wrong file.', 'ok, but the test was not run.', '<advise>Look.</advise>', 'advise("Look.")'])('%j is no verdict', (text) => {
-    expect(outcome(read(say(text)))).toEqual({ kind: 'no-verdict', answers: [] })
+  test('is silence when nothing is said, or nothing but that all is well', () => {
+    for (const text of ['', ' \n', 'ok', 'OK.', '`ok`', '{"note": " "}', '没问题。']) expect(read(say(text)), text).toEqual({ kind: 'silent' })
+    expect(read()).toEqual({ kind: 'silent' })
+    expect(read({ type: 'reasoning', text: 'Hm, the wrong file.' })).toEqual({ kind: 'silent' })
   })
+
+  test.each(['The agent edits the wrong file.', 'ok, but the test was not run.', '<advise>Look.</advise>', 'advise("Look.")'])(
+    '%j is no verdict', (text) => {
+      expect(outcome(read(say(text)))).toEqual({ kind: 'no-verdict', answers: [] })
+    })
 })
 
 describe('a note that is too long', () => {

@@ -42,8 +42,9 @@ test('every state and every severity goes the way of the first row that fits', (
 describe.each(TABLE)('%s', (name, fits, channels) => {
   test('a nit, a concern and a blocker', () => {
     const activities: Record<string, Partial<RouteState>> = {
-      'the user stopped the run': { stopped: true }, 'plan mode': { planMode: true }, 'headless, after the final prompt': { headlessOver: true, activity: 'finished' },
-      'immunity': { immune: true }, 'idle after a finished answer': { activity: 'finished' }, 'idle in the middle of work': { activity: 'unfinished' },
+      'the user stopped the run': { stopped: true }, 'plan mode': { planMode: true }, 'immunity': { immune: true },
+      'headless, after the final prompt': { headlessOver: true, activity: 'finished' },
+      'idle after a finished answer': { activity: 'finished' }, 'idle in the middle of work': { activity: 'unfinished' },
     }
     const state = { ...REST, ...activities[name] }
     expect(fits(state)).toBe(true)

@@ -48,9 +48,10 @@ async function isOver(promise: Promise<unknown>): Promise<boolean> {
   return over
 }
 
-test.each([['off', undefined], [1, 1], [3, 3], [5, 5], ['1', 1], ['3', 3], ['5', 5]] as const)('syncBacklog %j waits from %j updates on', (value, threshold) => {
-  expect(catchUpThreshold(value)).toBe(threshold)
-})
+test.each([['off', undefined], [1, 1], [3, 3], [5, 5], ['1', 1], ['3', 3], ['5', 5]] as const)(
+  'syncBacklog %j waits from %j updates on', (value, threshold) => {
+    expect(catchUpThreshold(value)).toBe(threshold)
+  })
 
 describe('catching up', () => {
   let work: Work
@@ -107,7 +108,8 @@ describe('draining', () => {
   })
 
   test.each([
-    [{ seconds: 600, failed: false }, 600], [{ seconds: 600, failed: true }, 30], [{ seconds: 10, failed: true }, 10], [{ seconds: 0, failed: false }, 0],
+    [{ seconds: 600, failed: false }, 600], [{ seconds: 600, failed: true }, 30],
+    [{ seconds: 10, failed: true }, 10], [{ seconds: 0, failed: false }, 0],
   ])('%j is cut after %i seconds', async (run, seconds) => {
     const wait = start(run)
     if (seconds > 0) await clock.advance(seconds * 1_000 - 1)
@@ -130,7 +132,10 @@ describe('what the agent has not seen', () => {
   test.each<[Note[], string]>([
     [[], ''],
     [[note('a', 'nit')], '1 note the agent has not seen\n  [nit] a'],
-    [[note('a', 'nit'), note('b', 'blocker'), note('c', 'concern')], '3 notes the agent has not seen, 1 blocker\n  [blocker] b\n  [concern] c\n  [nit] a'],
+    [
+      [note('a', 'nit'), note('b', 'blocker'), note('c', 'concern')],
+      '3 notes the agent has not seen, 1 blocker\n  [blocker] b\n  [concern] c\n  [nit] a',
+    ],
     [[note('a', 'blocker'), note('b\nc', 'blocker')], '2 notes the agent has not seen, 2 blockers\n  [blocker] a\n  [blocker] b\n    c'],
   ])('%j', (notes, expected) => {
     expect(unseenText(notes)).toBe(expected)

@@ -1,0 +1,155 @@
+/** Around the end of a turn: what may reopen an answer, how often, and that no instant of it swallows a note. */
+import { expect, test } from 'vitest'
+import type { SessionEvent } from '@deepseek-ai/dsh-session'
+import { hold, gateOf, maxTokens, text } from '../support/adapter-replies.ts'
+import type { Script } from '../support/adapter-replies.ts'
+import { notes, startScene } from '../support/loop-advised.ts'
+import type { Scene } from '../support/loop-advised.ts'
+import { breakOff, context, escape, listed, raise, SEVERITIES, standing, timesGiven, turns, underWay } from '../support/loop-moments.ts'
+import type { Severity } from '../support/loop-moments.ts'
+
+const NOTE = 'Zebra: the files in src/old are still imported.'
+
+async function ticks(count: number): Promise<void> {
+  for (let tick = 0; tick < count; tick += 1) await Promise.resolve()
+}
+
+/** Let the review that is held speak some ticks after an event of the second step or of the turn's end. */
+function speakAt(scene: Scene, type: SessionEvent['type'], delay: number, severity: Severity): void {
+  let spoken = false
+  scene.loop.ctx.on('session/event', (_session, event) => {
+    if (spoken || event.type !== type || scene.steps.length < 2) return
+    spoken = true
+    void ticks(delay).then(() => { scene.reviewer.answer(0, raise(NOTE, severity)) })
+  })
+}
+
+const INSTANTS = (['assistant/message', 'step/end', 'turn/end'] as const)
+  .flatMap(type => [0, 1, 2, 3, 4, 5, 6, 8, 10, 14, 20].flatMap(delay => SEVERITIES.map(severity => [severity, delay, type] as const)))
+
+test.each(INSTANTS)('a %s that comes %i ticks after %s is said once, and only a blocker reopens the answer', async (severity, delay, type) => {
+  const scene = await startScene({ config: { immuneTurns: 0 } })
+  await underWay(scene)
+  speakAt(scene, type, delay, severity)
+  for (let later = 1; later < 8; later += 1) scene.reviewer.answer(later, text('ok'))
+  scene.primary.answer(1, text('done'))
+  scene.primary.answer(2, text('done again'))
+  await scene.agent.whenIdle()
+  await scene.loop.settle()
+  await scene.agent.whenIdle()
+  expect(scene.steps).toHaveLength(severity === 'blocker' ? 3 : 2)
+  expect(timesGiven(scene.agent, 'Zebra')).toBe(severity === 'blocker' ? 1 : 0)
+  expect(scene.agent.inbox.hasPending).toBe(false)
+  const index = scene.steps.length
+  void scene.prompt('thanks')
+  await scene.primary.asked(index)
+  expect(timesGiven(scene.agent, 'Zebra')).toBe(1)
+})
+
+const STOPS = [0, 1, 2, 3, 4, 6, 8, 12].flatMap(delay => (['before', 'after'] as const).map(side => [delay, side] as const))
+
+test.each(STOPS)('a blocker %i ticks %s the user\'s stop does not start the agent again', async (delay, side) => {
+  const scene = await startScene()
+  await underWay(scene)
+  const speak = (): void => scene.reviewer.answer(0, raise(NOTE, 'blocker'))
+  if (side === 'before') speak()
+  else escape(scene.agent)
+  await ticks(delay)
+  if (side === 'before') escape(scene.agent)
+  else speak()
+  await scene.agent.whenIdle()
+  await scene.loop.settle()
+  expect(scene.agent.status).toBe('idle')
+  expect(turns(scene.agent)).toBe(1)
+  expect(scene.steps).toHaveLength(2)
+  expect(await standing(scene, NOTE)).toBe('card')
+})
+
+test('a concern raised while the answer runs into the output limit goes on: the work is not finished', async () => {
+  const scene = await startScene()
+  const answer = hold(maxTokens('This is going to be'), { at: 'finish' })
+  void scene.prompt('go')
+  await scene.step(0)
+  await scene.reviewer.asked(0)
+  scene.primary.answer(1, answer)
+  await gateOf(answer).reached
+  await scene.review(0, raise(NOTE, 'concern'))
+  gateOf(answer).release()
+  expect(notes(await scene.primary.asked(2))).toEqual([`concern: ${NOTE}`])
+})
+
+test('a steer that the answer overtook bought nothing, so it does not silence the blocker that follows', async () => {
+  const scene = await startScene({ config: { immuneTurns: 10 } })
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  expect(await standing(scene, NOTE)).toBe('queued')
+  scene.primary.answer(1, text('done'))
+  await scene.agent.whenIdle()
+  expect(await standing(scene, NOTE)).toBe('card')
+  await scene.review(1, raise('Yak: port 8080 is taken by the proxy.', 'blocker'))
+  expect(notes(await scene.primary.asked(2))).toEqual(['blocker: Yak: port 8080 is taken by the proxy.'])
+})
+
+test('a steer that the user\'s stop took back does not silence what comes after their next words', async () => {
+  const scene = await startScene({ config: { immuneTurns: 10 } })
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  escape(scene.agent)
+  await scene.agent.whenIdle()
+  await scene.review(1)
+  void scene.prompt('continue')
+  await scene.step(2)
+  await scene.review(2, raise('Yak: port 8080 is taken by the proxy.', 'concern'))
+  expect(await standing(scene, 'Yak')).toBe('queued')
+})
+
+/** A finding that shares no word with any other. */
+const nag: Script = (_request, index) => raise(['alia', 'emus', 'ixon'].map(end => `${'bdfgklmprt'[index % 10]}o${'bdfgklmprt'[Math.floor(index / 10)]}${end}`).join(' '), 'blocker')
+
+test.each([1, 2])('what other plugins leave in the queue at every rest does not lift the limit of %i reopened answers', async (reopen) => {
+  const scene = await startScene({ reviewer: nag, config: { immuneTurns: 0, reopen }, primary: (_request, index) => text(`answer ${index}`) })
+  let left = 20
+  scene.loop.ctx.on('agent/status', ({ agent, status }) => {
+    if (status === 'idle' && left-- > 0) agent.inject(context(`job ${left} has ended`))
+  })
+  await scene.prompt('go')
+  for (let round = 0; round < 12; round += 1) {
+    await scene.loop.settle()
+    await scene.agent.whenIdle()
+  }
+  expect(scene.steps.length).toBeLessThanOrEqual(1 + reopen)
+})
+
+test('a plugin that breaks every turn off and a reviewer that always objects do not keep an agent going', async () => {
+  const scene = await startScene({ reviewer: nag, config: { immuneTurns: 0, reopen: 2 } })
+  void scene.prompt('go')
+  for (let index = 0; index < 8; index += 1) {
+    await scene.loop.settle()
+    if (scene.agent.status === 'idle') break
+    await scene.step(scene.steps.length - 1)
+    await scene.loop.settle()
+    breakOff(scene.agent)
+    await scene.loop.settle()
+  }
+  expect(scene.agent.status).toBe('idle')
+  expect(turns(scene.agent)).toBeLessThanOrEqual(3)
+})
+
+test('notes that arrive together after the answer reopen it once, the lesser ones with the blocker or with the user\'s words', async () => {
+  const scene = await startScene({ config: { immuneTurns: 0, notesPerUpdate: 3, reopen: 5 } })
+  const run = scene.prompt('go')
+  await scene.primary.asked(0)
+  scene.primary.answer(0, text('done'))
+  await run
+  await scene.review(0, {
+    kind: 'answer',
+    calls: [['Vole: rename `x`.', 'nit'], [NOTE, 'blocker'], ['Yak: port 8080 is taken.', 'blocker']]
+      .map(([note, severity]) => ({ name: 'advise', args: { note, severity } })),
+  })
+  const request = await scene.primary.asked(1)
+  expect(notes(request)).toEqual([`blocker: ${NOTE}`, 'blocker: Yak: port 8080 is taken.'])
+  scene.primary.answer(1, text('done again'))
+  await scene.agent.whenIdle()
+  expect(turns(scene.agent)).toBe(2)
+  expect((await listed(scene)).map(note => note.standing).sort()).toEqual(['card', 'delivered', 'delivered'])
+})
