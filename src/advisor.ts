@@ -18,6 +18,8 @@ export class Advisor {
   private readonly left = new Map<string, readonly Note[]>()
   private readonly ctx: Context
   private readonly shared: Shared
+  /** Why the advisor cannot run, as the user was last told. */
+  private told: string | undefined
   private readonly awaiting = new Subscription(() => this.awaitSessions())
   private readonly reviewing = new Subscription(() => this.watchSessions())
 
@@ -41,6 +43,7 @@ export class Advisor {
   /** Bring subscriptions and reviewers in line with the configuration. */
   async refresh(): Promise<void> {
     const stored = this.isStoredReady()
+    void this.reportDisabled()
     if (stored) for (const agent of this.ctx.agents.list()) if (this.isReviewed(agent)) this.of(agent)
     this.awaiting.set(stored)
     await this.refreshSessions()
@@ -74,6 +77,9 @@ export class Advisor {
       ctx.on('agent/status', ({ agent, status }) => {
         if (status === 'idle') this.guarded(() => find(agent)?.onIdle())
       }),
+      ctx.on('agent/inbox/claimed', ({ agent, message }) => {
+        this.guarded(() => find(agent)?.delivery.onClaimed(message))
+      }),
       ctx.on('agent/inbox/discarded', ({ agent, message }) => {
         this.guarded(() => find(agent)?.delivery.onDiscarded(message))
       }),
@@ -88,7 +94,7 @@ export class Advisor {
           const messages = this.guarded(() => session.delivery.enterStep({ messages: decision.messages, claimed, step }))
           return messages === undefined ? decision : { ...decision, messages }
         } finally {
-          this.guarded(() => session.delivery.endGathering(claimed))
+          this.guarded(() => session.delivery.endGathering())
         }
       }, { prepend: true }),
       ctx.on('agent/turn-stopping', async ({ agent, signal }) => {
@@ -112,6 +118,15 @@ export class Advisor {
     if (notes.length > 0) this.left.set(id, notes)
     const [oldest] = this.left.keys()
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
+  }
+
+  /** Say once why an advisor that is wanted cannot run; not before all of the host's rows have had their say. */
+  private async reportDisabled(): Promise<void> {
+    await this.shared.settled()
+    const resolved = resolveAdvisorConfig(this.shared.source())
+    const reason = resolved.kind === 'disabled' ? resolved.reason : undefined
+    if (reason !== undefined && reason !== this.told) this.shared.tell(`disabled: ${reason}`)
+    this.told = reason
   }
 
   private isStoredReady(): boolean {

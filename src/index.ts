@@ -14,7 +14,7 @@ import type { Config } from './config/schema.ts'
 import { bridgeSettings } from './config/settings.ts'
 import { readPlanRules } from './observe/plan.ts'
 import { registerCommand } from './surface/command.ts'
-import { teller } from './surface/tell.ts'
+import { createTeller } from './surface/tell.ts'
 
 export { REVIEWER_KEY } from './claim.ts'
 export { Config } from './config/schema.ts'
@@ -31,6 +31,9 @@ export function apply(ctx: Context, config: Config): void {
     const release = claimReviewer(ctx.root, () => {
       reviewer = ctx.plugin({ name: 'advisor-reviewer', inject, apply: (reviewerCtx: Context) => mount(reviewerCtx, config) })
     })
+    if (reviewer === undefined) {
+      createTeller(ctx).tell('this row is inert: another row of the same plugin reviews in this host already; it takes over when that one goes')
+    }
     // The role is given up last: the next holder registers the same names.
     return async () => {
       await reviewer?.dispose()
@@ -40,13 +43,13 @@ export function apply(ctx: Context, config: Config): void {
 }
 
 function mount(ctx: Context, config: Config): void {
-  // Asked late: the host's rows mount side by side, and this one may be first.
-  const isHeadless = () => ctx.get('headlessStartup') !== undefined
-  const tell = teller(ctx, isHeadless)
+  const teller = createTeller(ctx)
+  const tell = (text: string) => { teller.tell(text) }
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const advisor = new Advisor(ctx, {
     llm: ctx.llm, clock: systemClock, tell,
-    get headless() { return isHeadless() },
+    get headless() { return teller.headless },
+    settled: async () => { await (ctx.get('loader') as { await(): Promise<void> } | undefined)?.await() },
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     planRules: agent => readPlanRules(ctx, agent),
   })

@@ -25,6 +25,8 @@ export interface Shared {
   readonly clock: Clock
   readonly headless: boolean
   source(): ConfigSource
+  /** Resolves when the host has mounted everything. */
+  settled(): Promise<void>
   /** Text for the user beside the conversation. */
   tell(text: string): void
   /** The host's rules of plan mode for an agent, where they can be read. */
@@ -150,12 +152,16 @@ export class AdvisedSession {
   private start(): void {
     const { agent, shared } = this
     const returning = this.delivery.inbox.accepted > 0
+    const { updates, turns } = this.fold
     this.fold = new Fold()
     this.fold.prime(agent.session.events, (event) => {
       if (event.type !== 'user/message' || !isAdvisory(event.data)) return
       if (returning) this.delivery.onLogged(event.data, this.fold.position)
       else this.recall(event.data)
     })
+    // Ages of notes go on where they were.
+    this.fold.updates = updates
+    this.fold.turns = turns
     if (agent.status === 'idle') this.fold.abandonTurn()
     if (this.fold.planMode) this.learnPlanRules()
     this.delivery.onReturn()
@@ -167,7 +173,7 @@ export class AdvisedSession {
       onReconfirmed: ids => this.delivery.onReconfirmed(ids),
       advise: (candidates, update) => this.delivery.offer(candidates, { advisor: undefined, update }),
       isContentFree,
-      tell: line => shared.tell(line),
+      tell: (line, remedy) => shared.tell(remedy === undefined || shared.headless ? line : `${line}; ${remedy}`),
     }, this.tally)
   }
 

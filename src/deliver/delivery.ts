@@ -48,8 +48,8 @@ export class Delivery {
   readonly inbox = new Inbox()
   private readonly host: DeliveryHost
   private readonly immunity = new Immunity()
-  /** Ids of the messages we queued. */
-  private readonly sent = new Set<MessageId>()
+  /** Messages we queued, with the units completed by then. */
+  private readonly sent = new Map<MessageId, number>()
   /** For each note, the update at which its reviewer was last asked about it. */
   private readonly asked = new WeakMap<Note, number>()
   /** Answers reopened, and idle agents woken, since the user last spoke. */
@@ -72,9 +72,11 @@ export class Delivery {
       if (candidate.note === '') continue
       const severity = clampSeverity(candidate.severity, maxSeverity)
       const admission = guard.admit(candidate.note, severity, spent, notesPerUpdate)
-      if (admission.kind === 'refuse' && !(settled && admission.reason === 'repeat')) continue
+      // A revision takes the place of a note that had its turn already.
+      const revises = settled && admission.kind === 'refuse' && (admission.reason === 'repeat' || admission.reason === 'over budget')
+      if (admission.kind === 'refuse' && !revises) continue
       guard.remember(candidate.note, severity)
-      spent += 1
+      if (!settled) spent += 1
       this.inbox.add({ text: candidate.note, severity, at: this.host.now(), ...origin }, { kind: 'unrouted' })
     }
     this.routeWaiting()
@@ -127,13 +129,8 @@ export class Delivery {
     this.gathering = true
   }
 
-  /** The preparation is over; when the step did not come to be, what was claimed for it is not lost with it. */
-  endGathering(claimed: readonly UserMessage[]): void {
-    for (const { id } of claimed) {
-      for (const note of this.inbox.of(id)) {
-        if (this.inbox.get(note.id)?.state.kind === 'steered') this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
-      }
-    }
+  /** The preparation is over, whether the step came to be or not. */
+  endGathering(): void {
     if (!this.gathering) return
     this.gathering = false
     this.routeWaiting()
@@ -149,19 +146,30 @@ export class Delivery {
     if (spoken) this.reopened = 0
 
     const { phase } = this.host.fold
-    const answered = step > 1 && phase.kind === 'turn' && phase.answered
-    let entering = ours.flatMap(message => this.inbox.of(message.id))
-    if (answered && !company) {
-      entering = this.reopenFor(entering)
-      if (entering.length === 0) return ours.length > 0 ? [] : messages
+    const working = step > 1 && phase.kind === 'turn' && phase.standing === 'working'
+    let interrupting: readonly Note[] = ours.flatMap(message => this.inbox.of(message.id))
+    if (step > 1 && !working && !company) {
+      interrupting = this.reopenFor(interrupting)
+      if (interrupting.length === 0) return ours.length > 0 ? [] : messages
     }
-    if (claimed.length > 0 || (step > 1 && !answered)) entering = [...entering, ...this.joining()]
-    if (spoken) entering = [...entering, ...this.inbox.in('card')]
+    const joining = claimed.length > 0 || working ? this.joining() : []
+    const cards = spoken ? this.inbox.in('card') : []
+    const entering = [...interrupting, ...joining.map(({ note }) => note), ...cards]
     if (entering.length === 0) return others
+    // Only what really goes out as an interruption earns the primary its peace.
+    if (interrupting.length > 0 || joining.some(({ steers }) => steers)) {
+      const since = interrupting.length > 0 ? this.sent.get(ours[0]!.id) : undefined
+      this.immunity.arm(since ?? this.completed(), this.host.config().immuneTurns)
+    }
     const message = advisoryMessage(entering, this.host.fold.updates, ours[0]?.id)
-    this.sent.add(message.id)
+    this.sent.set(message.id, this.completed())
     for (const note of entering) this.inbox.move(note, { kind: 'entering', message: message.id })
     return [...others, message]
+  }
+
+  /** The host took our message for a step, which may still not come to be. */
+  onClaimed(message: UserMessage): void {
+    for (const note of this.inbox.of(message.id)) this.inbox.move(note, { kind: 'entering', message: message.id })
   }
 
   /** Our message stands in the log. */
@@ -219,23 +227,24 @@ export class Delivery {
   }
 
   /** What joins a step that happens anyway: asides, and what was offered while it was being prepared. */
-  private joining(): Note[] {
-    const joining = this.inbox.in('aside').slice()
+  private joining(): { readonly note: Note, readonly steers: boolean }[] {
+    const joining = this.inbox.in('aside').map(note => ({ note, steers: false }))
     for (const note of this.inbox.in('unrouted')) {
       const way = route(note.severity, { ...this.routeState(), activity: 'running' })
       if (way.kind === 'card') this.park(note, way)
-      else joining.push(note)
-      if (way.kind === 'steer') this.armImmunity()
+      else joining.push({ note, steers: way.kind === 'steer' })
     }
     return joining
   }
 
   /**
-   * An answer was given and only our notes would keep the turn open: judge each again by what is true now.
+   * The model owes nothing and only our notes would keep the turn open: judge each again by what is true now.
    * @returns the notes that may reopen it; the others become cards.
    */
   private reopenFor(notes: readonly Note[]): Note[] {
-    const state = { ...this.routeState(), immune: false, activity: 'finished' as const }
+    const { phase } = this.host.fold
+    const activity = phase.kind === 'turn' && phase.standing === 'cut' ? 'unfinished' : 'finished'
+    const state: RouteState = { ...this.routeState(), immune: false, activity }
     const reopening: Note[] = []
     for (const note of notes) {
       const way = route(note.severity, state)
@@ -254,7 +263,7 @@ export class Delivery {
     const { agent, fold } = this.host
     const wakes = fold.phase.kind === 'idle'
     const message = advisoryMessage(notes, fold.updates)
-    this.sent.add(message.id)
+    this.sent.set(message.id, this.completed())
     for (const note of notes) this.inbox.move(note, { kind: 'steered', message: message.id })
     try {
       agent.steer(message)
@@ -263,11 +272,6 @@ export class Delivery {
       return
     }
     if (wakes) this.countReopening()
-    this.armImmunity()
-  }
-
-  private armImmunity(): void {
-    this.immunity.arm(this.completed(), this.host.config().immuneTurns)
   }
 
   private countReopening(): void {
@@ -296,8 +300,10 @@ export class Delivery {
 
   private activity(): Activity {
     const { agent, fold } = this.host
-    if (fold.phase.kind === 'turn') return fold.phase.answered && agent.inbox.nextStep.length === 0 ? 'finished' : 'running'
-    if (agent.inbox.hasPending) return 'running'
+    if (fold.phase.kind === 'turn') {
+      if (fold.phase.standing === 'working' || agent.inbox.nextStep.length > 0) return 'running'
+      return fold.phase.standing === 'answered' ? 'finished' : 'unfinished'
+    }
     const end = fold.phase.end?.kind
     return end === undefined || end === 'completed' ? 'finished' : 'unfinished'
   }

@@ -1,4 +1,4 @@
-// The fold over session events: synchronous, O(1) an event, blind to `assistant/chunk`.
+// The fold over session events: synchronous, O(1) an event; of `assistant/chunk` it keeps nothing but how a reply ended.
 // It knows what happened and where an update ends; it knows nothing of reviewers.
 
 import type { SessionEvent, SurfaceEventType, TurnEndReason } from '@deepseek-ai/dsh-session'
@@ -26,12 +26,20 @@ export type Observation =
 
 type SurfaceEvent = SessionEvent<SurfaceEventType>
 
+/** What an open turn is at. */
+export type Standing =
+  /** The model owes something: an answer, or the work that its tool results ask for. */
+  | 'working'
+  /** It gave its answer, and nothing followed. */
+  | 'answered'
+  /** Its answer ran into the output limit, and nothing followed. */
+  | 'cut'
+
 /** Where the primary stands. */
 export type Phase =
   /** No turn was seen yet, or the last one is over. */
   | { readonly kind: 'idle', readonly end: TurnEndReason | undefined }
-  /** A turn is open; `answered` once the model has given an answer and nothing followed. */
-  | { readonly kind: 'turn', readonly answered: boolean }
+  | { readonly kind: 'turn', readonly standing: Standing }
 
 /** Entries that can be shown again after a rewrite; older ones are let go. */
 const RECENT_LIMIT = 500
@@ -56,6 +64,8 @@ export class Fold {
   private recent: Entry[] = []
   private readonly open = new Map<string, { name: string, args: string, seq: number }>()
   private mutated = false
+  /** The reply that is under way, or the last one, ran into the output limit. */
+  private limited = false
   private turn = 0
   private step = 0
 
@@ -95,10 +105,12 @@ export class Fold {
   /** Fold one event. Most return undefined and change nothing. */
   push(event: SessionEvent): Observation | undefined {
     switch (event.type) {
-      case 'assistant/chunk': return
+      case 'assistant/chunk':
+        if (event.data.chunk.type === 'finish') this.limited = event.data.chunk.reason.kind === 'max-tokens'
+        return
       case 'turn/start':
         this.turn = event.data.turn
-        this.phase = { kind: 'turn', answered: false }
+        this.phase = { kind: 'turn', standing: 'working' }
         this.goalRound = false
         return
       case 'user/message': {
@@ -117,11 +129,12 @@ export class Fold {
       case 'assistant/message': {
         const { content } = event.data.message
         const interrupted = event.data.interrupted === true
-        const answered = !interrupted && !content.some(block => block.type === 'tool-call')
         const entry: Entry = { kind: 'agent', seq: event.seq, text: textOf(content), reasoning: reasoningOf(content), interrupted }
         if (isReplacement(event)) return this.replace(event, entry)
-        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', answered }
-        if (answered && entry.text !== '') this.answer = entry.text
+        const rests = !interrupted && !content.some(block => block.type === 'tool-call')
+        const standing = !rests ? 'working' : this.limited ? 'cut' : 'answered'
+        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', standing }
+        if (standing === 'answered' && entry.text !== '') this.answer = entry.text
         return this.add(entry)
       }
       case 'tool/call':
@@ -141,7 +154,7 @@ export class Fold {
       }
       case 'step/start':
         this.step = event.data.step
-        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', answered: false }
+        if (this.phase.kind === 'turn') this.phase = { kind: 'turn', standing: 'working' }
         return
       case 'step/end':
         this.closeCalls(event.seq)
@@ -185,7 +198,7 @@ export class Fold {
     if (this.fresh.length > 0) this.updates += 1
     const update: Update = {
       number: this.updates, turn: this.turn, step: this.step, boundary, mutated: this.mutated,
-      final: this.phase.kind === 'turn' && this.phase.answered, entries: this.fresh,
+      final: this.phase.kind === 'turn' && this.phase.standing === 'answered', entries: this.fresh,
     }
     this.fresh = []
     this.mutated = false

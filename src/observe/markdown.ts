@@ -17,6 +17,7 @@ const MESSAGE_LIMIT = 6_000
 const CONTEXT_LIMIT = 1_500
 const SUMMARY_LIMIT = 6_000
 const ARGUMENT_LIMIT = 300
+const NAME_LIMIT = 80
 const OTHER_ARGUMENT_LIMIT = 40
 
 const LINE_BREAKS = /[ \t]*[\n\v\f\r\u0085\u2028\u2029][\s\u0085]*/g
@@ -48,7 +49,7 @@ function renderAgent(entry: Extract<Entry, { kind: 'agent' }>, options: RenderOp
 
 function renderTool(entry: Extract<Entry, { kind: 'tool' }>, options: RenderOptions): string {
   const outcome = entry.outcome === 'ok' ? '' : entry.outcome === 'error' ? ' failed' : ' did not finish'
-  const call = `→ ${entry.name}(${renderArguments(entry.args, options.cwd)})${outcome}`
+  const call = `→ ${inline(entry.name, NAME_LIMIT)}(${renderArguments(entry.args, options.cwd)})${outcome}`
   if (entry.outcome === 'pending') return call
   const shown = entry.diffs.length > 0 && entry.outcome === 'ok'
     ? entry.diffs.map(diff => renderDiff(diff)).join('\n')

@@ -43,8 +43,8 @@ export interface ReviewerHost {
   /** Findings of one review, with the number of the newest update it saw. */
   advise(candidates: readonly Candidate[], update: number): void
   isContentFree(text: string): boolean
-  /** One line to the user about trouble that lasts. */
-  tell(line: string): void
+  /** One line to the user about trouble that lasts, and what they can do about it. */
+  tell(line: string, remedy?: string): void
 }
 
 /** Most tokens one reply may take, thinking included. */
@@ -77,6 +77,7 @@ export class Reviewer {
   private remarks: readonly string[] = []
   /** A call failed and none has succeeded since: nobody should wait for this reviewer. */
   private lagging = false
+  private toldNoModel = false
   /** Aborted when the run is over: what fails after that is not tried again. */
   private readonly closing = new AbortController()
   private readonly progress = new Progress()
@@ -103,6 +104,8 @@ export class Reviewer {
     this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
     if (this.cooling > 0) this.cooling -= 1
     const { state } = this
+    if (state.kind !== 'no_model') this.toldNoModel = false
+    else if (!this.toldNoModel) this.stop(state)
     if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.host.clock.now() >= state.retryAt) {
       this.state = { kind: 'running' }
     }
@@ -204,8 +207,8 @@ export class Reviewer {
       this.tally.failed += 1
       this.lagging = true
       this.progress.made()
-      if (!this.closing.signal.aborted) history = await this.recover(result.failure, history)
-      if (this.closing.signal.aborted && this.isAtWork()) return this.lose('all', describeFailure(result.failure))
+      history = await this.recover(result.failure, history)
+      if (this.closing.signal.aborted && this.isAtWork()) return this.abandon(describeFailure(result.failure))
     }
   }
 
@@ -287,8 +290,10 @@ export class Reviewer {
 
   private stop(state: Exclude<ReviewerState, { kind: 'running' | 'failing' }>): void {
     this.state = state
-    const help = state.kind === 'no_model' ? 'it starts by itself when the model appears' : '`/advisor on` tries again'
-    this.host.tell(`${state.kind}: ${state.reason}; ${help}`)
+    this.toldNoModel = state.kind === 'no_model'
+    const line = `${state.kind}: ${state.reason}`
+    if (state.kind === 'no_model') this.host.tell(`${line}; it starts by itself when the model appears`)
+    else this.host.tell(line, '`/advisor on` tries again')
   }
 
   private lose(what: 'taken' | 'all', reason: string): void {
@@ -297,6 +302,12 @@ export class Reviewer {
     this.state = { kind: 'failing', reason }
     if (this.drops === 1) this.host.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
     if (this.drops >= COOLING_DROPS) this.cooling = Math.min(BACKLOG_LIMIT, 2 ** (this.drops - COOLING_DROPS + 1))
+  }
+
+  /** The run is over and the last reviews failed. */
+  private abandon(reason: string): void {
+    this.tally.dropped += this.backlog.drop('all')
+    this.host.tell(`the last updates were not reviewed: ${reason}`)
   }
 
   /** Find out once for each model which efforts it takes. A changed model starts a new conversation. */

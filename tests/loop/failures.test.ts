@@ -170,6 +170,20 @@ test('a call may take as long as configured, and no longer', async () => {
   await finish(scene, run)
 })
 
+test('the first byte may take half a minute, and no longer', async () => {
+  const scene = await trouble([hang()])
+  const time = holdTime()
+  const run = scene.prompt('go')
+  await scene.step(0)
+  await time.pass(29_900)
+  expect(scene.reviews[0]!.signal?.aborted).toBe(false)
+  await time.pass(200)
+  expect(scene.reviews[0]!.signal?.aborted).toBe(true)
+  await time.pass(5_000)
+  expect(scene.reviews).toHaveLength(2)
+  await finish(scene, run)
+})
+
 test('a reviewer that fails for good is asked less and less, and the user is told once', async () => {
   const scene = await trouble(Array<Reply>(500).fill(server))
   const time = holdTime()

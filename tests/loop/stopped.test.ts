@@ -188,6 +188,28 @@ test('a turn that ends in an error is not started again by advice', async () => 
   expect(notes(await scene.primary.asked(2))).toEqual([NOTE])
 })
 
+test('a run that another plugin broke off is unfinished: a concern about it starts the agent again', async () => {
+  const scene = await start(hang({ after: 'I shall now' }))
+  const run = scene.prompt('go')
+  await untilSecond(scene)
+  scene.agent.cancel({ kind: 'hook', reason: 'a guard' })
+  await run
+  await scene.review(0, advise('Wrong file.', 'concern'))
+  await scene.loop.until(() => scene.steps.length === 3)
+  expect(notes(scene.steps[2])).toEqual(['concern: Wrong file.'])
+})
+
+test('idle without the end of the turn counts as stopped by the user, whoever broke it off', async () => {
+  const scene = await start(hang({ taint: true }))
+  const run = scene.prompt('go')
+  await untilSecond(scene)
+  scene.agent.cancel({ kind: 'hook', reason: 'a guard' })
+  await run
+  await scene.review(0, blocker)
+  await stays(scene)
+  await continues(scene)
+})
+
 test('a stop that comes before any review has anything to say leaves the reviewer ready for what follows', async () => {
   const scene = await startScene({ invariants: false })
   const run = scene.prompt('go')

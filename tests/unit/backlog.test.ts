@@ -72,6 +72,12 @@ describe('an update in which nothing happened', () => {
     expect(backlog.take()).toMatchObject([{ number: 1, boundary: 'turn', entries: [{ text: 'e1' }] }])
   })
 
+  test('leaves what else waits as it is', () => {
+    push(update(1), update(2), closing)
+    expect(backlog.waiting('turn')).toEqual({ entries: 2, boundaries: 1 })
+    expect(backlog.take().map(({ number, boundary }) => [number, boundary])).toEqual([[1, 'step'], [2, 'turn']])
+  })
+
   test('is nothing to review where nothing waits', () => {
     push(closing)
     expect(backlog.size).toBe(0)

@@ -62,6 +62,8 @@ const TABLE: [string, Partial<LlmFailure>, Partial<FailureHistory>, string][] = 
   ['400 under a code that says nothing', { code: 'UNKNOWN', status: 400 }, {}, 'halt'],
   ['no credential', { code: 'MISSING_CREDENTIAL' }, {}, 'halt'],
   ['a broken credential', { code: 'INVALID_CREDENTIAL' }, {}, 'halt'],
+  ['a code that nobody knows', { code: 'PI_AI_ERROR' }, {}, 'halt'],
+  ['a status that is no error', { code: 'ODD', status: 302 }, {}, 'halt'],
   ['content the model does not take', { code: 'UNSUPPORTED_CONTENT' }, {}, 'halt'],
 
   ['the context window, first', { code: 'CONTEXT_WINDOW_EXCEEDED', status: 400 }, {}, 'clear'],
@@ -84,7 +86,7 @@ test('a known time is kept with a quota too', () => {
 describe('a fault that may pass', () => {
   const FAULTS: Partial<LlmFailure>[] = [
     { code: 'SERVER', status: 500 }, { code: 'SERVER', status: 503 }, { code: 'SERVER', status: 529 },
-    { code: 'SERVER' }, { code: 'BAD_GATEWAY', status: 502 },
+    { code: 'SERVER' }, { code: 'HTTP_500', status: 500 }, { code: 'BAD_GATEWAY', status: 502 },
     { code: 'TIMEOUT' }, { code: 'TRANSPORT' }, { code: 'STREAM_CLOSED' }, { code: 'EMPTY_RESPONSE' }, { code: 'MALFORMED_RESPONSE' },
     { code: 'UNKNOWN' }, { code: 'ABORTED' }, { code: 'HTTP_408', status: 408 }, { code: 'HTTP_425', status: 425 },
   ]

@@ -45,7 +45,7 @@ describe('the phase', () => {
   function phases(): unknown[] {
     return log.events.map((event) => {
       fold.push(event)
-      return fold.phase.kind === 'idle' ? fold.phase.end?.kind ?? 'new' : fold.phase.answered ? 'answered' : 'working'
+      return fold.phase.kind === 'idle' ? fold.phase.end?.kind ?? 'new' : fold.phase.standing
     })
   }
 
@@ -87,7 +87,7 @@ describe('the phase', () => {
     answered()
     log.startTurn()
     feed(fold, log)
-    expect(fold.phase).toEqual({ kind: 'turn', answered: false })
+    expect(fold.phase).toEqual({ kind: 'turn', standing: 'working' })
     expect(fold.answer).toBe('Done.')
   })
 

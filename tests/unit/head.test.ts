@@ -61,7 +61,12 @@ describe('past notes', () => {
   })
 })
 
+test('a single note is a list too', () => {
+  expect(head({ notes: [note('One.')] })).toContain('Notes you gave before:\n- nit, delivered at step 1.1: One.')
+})
+
 test('muted topics stand in the user\'s words', () => {
+  expect(head({ muted: ['文档'] })).toContain('The user wants to hear nothing about: 文档')
   expect(head({ muted: ['error handling', '文档'] })).toContain('The user wants to hear nothing about: error handling; 文档')
 })
 
