@@ -81,7 +81,11 @@ export class AdvisedSession {
     const ready = this.resolve().kind === 'ready'
     if (ready && this.live !== undefined) this.live.reconfigure()
     else if (ready) this.start()
-    else await this.stop()
+    else if (this.live !== undefined) {
+      // Off means that nothing of ours reaches the agent any more; the inbox stays.
+      this.delivery.recall('the advisor was switched off')
+      await this.stop()
+    }
   }
 
   async stop(): Promise<void> {

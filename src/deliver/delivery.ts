@@ -71,10 +71,8 @@ export class Delivery {
       const settled = this.settle(candidate)
       if (candidate.note === '') continue
       const severity = clampSeverity(candidate.severity, maxSeverity)
-      const admission = guard.admit(candidate.note, severity, spent, notesPerUpdate)
-      // A revision takes the place of a note that had its turn already.
-      const revises = settled && admission.kind === 'refuse' && (admission.reason === 'repeat' || admission.reason === 'over budget')
-      if (admission.kind === 'refuse' && !revises) continue
+      // A revision takes the place of a note that had its turn already, so it costs nothing of the budget.
+      if (guard.admit(candidate.note, severity, settled ? 0 : spent, notesPerUpdate).kind === 'refuse') continue
       guard.remember(candidate.note, severity)
       if (!settled) spent += 1
       this.inbox.add({ text: candidate.note, severity, at: this.host.now(), ...origin }, { kind: 'unrouted' })
@@ -99,9 +97,19 @@ export class Delivery {
     for (const note of this.inbox.in('entering')) this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
     if (this.isStopped()) {
       for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'card', reason: 'the run was stopped' })
-      for (const note of this.inbox.in('steered')) this.recall(note)
+      this.recall('the run was stopped')
     }
     this.routeWaiting()
+  }
+
+  /** Take what is queued out of the host's inbox and keep it. */
+  recall(reason: string): void {
+    for (const note of this.inbox.in('steered')) {
+      const state = this.inbox.get(note.id)?.state
+      // Removing a message settles all notes in it.
+      if (state?.kind === 'steered') this.host.agent.inbox.remove(state.message)
+      this.inbox.move(note, { kind: 'card', reason })
+    }
   }
 
   /** Take over what the same session left behind when it was closed. */
@@ -223,6 +231,7 @@ export class Delivery {
     const item = replaces === undefined ? undefined : this.inbox.get(replaces)
     if (item === undefined || !this.undelivered().includes(item.note)) return false
     this.inbox.move(item.note, { kind: 'withdrawn' })
+    this.host.guard.forget(item.note.text)
     return true
   }
 
@@ -278,12 +287,6 @@ export class Delivery {
     this.reopened += 1
     const { answer } = this.host.fold
     if (answer !== undefined) this.host.onReopened(answer)
-  }
-
-  private recall(note: Note): void {
-    const state = this.inbox.get(note.id)?.state
-    if (state?.kind === 'steered' && this.host.agent.inbox.remove(state.message)) return
-    this.inbox.move(note, { kind: 'card', reason: 'the run was stopped' })
   }
 
   private routeState(): RouteState {

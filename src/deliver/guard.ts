@@ -58,6 +58,12 @@ export class EmissionGuard {
     if (this.memory.length > MEMORY_LIMIT) this.memory.shift()
   }
 
+  /** A note was taken back before anyone read it: it may be given again. */
+  forget(note: string): void {
+    const known = this.find(note)
+    if (known !== undefined && !known.dismissed) this.memory.splice(this.memory.indexOf(known), 1)
+  }
+
   /** The user wants to hear no more of a note. */
   dismiss(note: string, severity: Severity): void {
     this.remember(note, severity)

@@ -156,20 +156,20 @@ test('`off` gives up the review in flight; `on` does not review what happened in
   await run
 })
 
-test('a note that lands while it is off is known as delivered when it is on again, and comes no second time', async () => {
+test('a note that is queued when it is switched off is kept, and enters once with the user\'s words after it is on again', async () => {
   const scene = await startScene()
   const run = scene.prompt('go')
   await scene.step(0)
   await scene.review(0, advise('Wrong file.', 'concern'))
   await scene.advisor('off')
-  expect((await scene.status()).Notes).toMatch(/^1; /)
-  expect(notes(await scene.step(1))).toEqual(['concern: Wrong file.'])
+  expect((await scene.status()).Notes).toMatch(/^1; .*kept for the user's next message \(the advisor was switched off\)/)
+  expect(notes(await scene.step(1))).toEqual([])
   await scene.advisor('on')
   scene.agent.cancel({ kind: 'user' })
   await run
   void scene.prompt('continue')
   expect(notes(await scene.primary.asked(3))).toEqual(['concern: Wrong file.'])
-  expect((await scene.status()).Notes).toContain('delivered at step 1.3')
+  expect((await scene.status()).Notes).toContain('delivered at step 2.1')
 })
 
 test('a nit that waits when it is switched off waits until it is on again', async () => {

@@ -1,5 +1,5 @@
 /** Sessions with a past: resumed, forked, crashed. The past is not reviewed again; the task and earlier notes are known. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -107,6 +107,47 @@ test('a session that broke off in the middle of a turn is resumed without a revi
   const request = await scene.review(0, advise('Wrong file.', 'concern'))
   expect(shown(request)).toContain('Read b.txt')
   expect(notes(await scene.step(1))).toEqual(['concern: Wrong file.'])
+})
+
+/** A process that died with a note in the agent's queue, and the next one, in which the user goes on. */
+async function diedWithNoteQueued(): Promise<Scene> {
+  const first = await startScene({ persistence: true })
+  void first.prompt('Read b.txt')
+  await first.step(0)
+  await first.review(0, advise('The tests in parser.ts were never run.', 'blocker'))
+  expect(first.agent.inbox.nextStep).toHaveLength(1)
+  await first.loop.ctx.sessions.flush(first.agent.session)
+  const home = await sharedHome()
+  await cp(join(first.loop.home, 'sessions'), join(home, 'sessions'), { recursive: true })
+
+  const scene = await nextHost(home, first.agent.id)
+  await scene.loop.settle()
+  expect(scene.steps).toHaveLength(0)
+  void scene.prompt('continue')
+  return scene
+}
+
+test('a note that was queued when the process died wakes nobody, and arrives with the user\'s next message, once', async () => {
+  const scene = await diedWithNoteQueued()
+  expect(notes(await scene.primary.asked(0))).toEqual(['blocker: The tests in parser.ts were never run.'])
+  await scene.step(0)
+  await scene.review(0)
+  expect(advisories(await scene.step(1))).toHaveLength(1)
+})
+
+test('a note that was queued when the process died is known to the next reviewer', async () => {
+  const scene = await diedWithNoteQueued()
+  await scene.step(0)
+  const request = await scene.review(0)
+  expect(userTexts(request)[0]).toContain('Notes you gave before:\n- blocker')
+  expect(userTexts(request)[0]).toContain('The tests in parser.ts were never run.')
+})
+
+test('a note that was queued when the process died cannot be raised a second time', async () => {
+  const scene = await diedWithNoteQueued()
+  await scene.step(0)
+  await scene.review(0, advise('The tests in parser.ts were never run!', 'blocker'))
+  expect(advisories(await scene.step(1))).toHaveLength(1)
 })
 
 test('a fork has its own reviewer, which knows the task and the notes up to the fork, and no more', async () => {

@@ -3,9 +3,10 @@ import { onTestFinished, vi } from 'vitest'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
+import { SessionId } from '@deepseek-ai/dsh-session'
 import { advise } from './adapter-replies.ts'
 import type { Reply } from './adapter-replies.ts'
-import { textOf } from './loop.ts'
+import { PROVIDER, textOf } from './loop.ts'
 import type { Loop } from './loop.ts'
 import type { Scene } from './loop-advised.ts'
 
@@ -116,4 +117,18 @@ export async function underWay(scene: Scene, words = 'go'): Promise<void> {
 /** A reply that raises one note. */
 export function raise(text: string, severity: Severity): Reply {
   return advise(text, severity)
+}
+
+/** A subagent as the host's own driver makes one, on an agent preset if it names one. It goes down with its parent. */
+export async function subagent(parent: Agent, options: { id?: string, cwd?: string, preset?: string } = {}): Promise<Agent> {
+  const { id = `child-of-${parent.id}`, cwd, preset } = options
+  const { agent } = await parent.ctx.agents.create({
+    sessionId: SessionId(id),
+    meta: {
+      ...cwd === undefined ? {} : { cwd }, ...preset === undefined ? {} : { agentPreset: preset },
+      parentSession: parent.session.id, origin: 'subagent', delegationDepth: 1,
+    },
+    agentOptions: { provider: PROVIDER, model: 'primary' },
+  })
+  return agent
 }
