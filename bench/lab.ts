@@ -1,6 +1,7 @@
-// What the benchmarks share: the built plugin, and two real hosts, with it and without. All of it is made on first use.
+// What the benchmarks share: the plugin as it is packed, and two real hosts, with it and without, made on first use.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createHost, packTarball, type Host, type PatchRow, type RunResult } from '../tests/support/host.ts'
@@ -11,12 +12,21 @@ import type { BudgetRow } from './budget.ts'
 /** Prints its figures and returns the budgets they answer. */
 export type Benchmark = (lab: Lab) => Promise<readonly BudgetRow[]>
 
-/** Folder of the sources: tests and benchmarks run the plugin from its build. */
-export const BUILT = fileURLToPath(new URL('../lib/index.js', import.meta.url))
+/** Below `node_modules`, so that the plugin finds the host's packages; a build of somebody else does not reach it. */
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
+/** Tells the benchmark's child processes where the plugin is. */
+const PLUGIN_VARIABLE = 'ADVISOR_BENCH_PLUGIN'
 
-/** The built plugin. The sources cannot be loaded as they are: they import prompt files. */
+/** The packed plugin's entry, for this process and its children. */
+export function pluginPath(): string {
+  const path = process.env[PLUGIN_VARIABLE]
+  if (path === undefined) throw new Error('the plugin was not unpacked yet')
+  return path
+}
+
+/** The packed plugin. Its sources cannot be loaded as they are: they import prompt files. */
 export async function loadPlugin(): Promise<typeof import('../src/index.ts')> {
-  return await import(pathToFileURL(BUILT).href)
+  return await import(pathToFileURL(pluginPath()).href)
 }
 
 /** Files of the task: eight, of 200 bytes each. */
@@ -45,18 +55,17 @@ export interface RunPlan {
 }
 
 export class Lab implements AsyncDisposable {
-  private tar: string | undefined
+  /** What users install. */
+  readonly tarball = packTarball()
+  private readonly unpacked: string
   private readonly hosts = new Map<boolean, Promise<Host>>()
   private runs = 0
 
-  /** Path of the tarball; building and packing are done once. */
-  get tarball(): string {
-    return this.tar ??= packTarball()
-  }
-
-  /** Bring `lib/` up to date. */
-  build(): void {
-    void this.tarball
+  constructor() {
+    mkdirSync(CACHE, { recursive: true })
+    this.unpacked = mkdtempSync(join(CACHE, 'advisor-bench-'))
+    execFileSync('tar', ['-xf', this.tarball, '-C', this.unpacked])
+    process.env[PLUGIN_VARIABLE] = join(this.unpacked, 'package/lib/index.js')
   }
 
   async run({ task, server, advised, timeoutMs = 60_000 }: RunPlan): Promise<ProbedRun> {
@@ -82,7 +91,7 @@ export class Lab implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const host of this.hosts.values()) await (await host).dispose()
-    if (this.tar !== undefined) rmSync(dirname(this.tar), { recursive: true, force: true })
+    for (const folder of [this.unpacked, dirname(this.tarball)]) rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,9 +1,9 @@
 // One load of the plugin in a fresh process: first what a host has loaded already, then the plugin. Prints milliseconds as JSON.
 
 import { readFileSync } from 'node:fs'
-import { loadPlugin, BUILT } from './lab.ts'
+import { loadPlugin, pluginPath } from './lab.ts'
 
-const needed = new Set([...readFileSync(BUILT, 'utf8').matchAll(/^import .*from "(@deepseek-ai\/[^"]+)";$/gm)].map(([, name]) => name!))
+const needed = new Set([...readFileSync(pluginPath(), 'utf8').matchAll(/^import .*from "(@deepseek-ai\/[^"]+)";$/gm)].map(([, name]) => name!))
 const start = performance.now()
 for (const name of needed) await import(name)
 const between = performance.now()

@@ -2,15 +2,15 @@
 
 import { execFile } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { BudgetRow } from './budget.ts'
-import { BUILT, type Lab } from './lab.ts'
+import { pluginPath, type Lab } from './lab.ts'
 import { median } from './measure.ts'
 import { number, printTable } from './table.ts'
 
 const CHILD = fileURLToPath(new URL('load-child.ts', import.meta.url))
-const MANIFEST = fileURLToPath(new URL('../package.json', import.meta.url))
 const REPEATS = 7
 /** Scripts that a package manager runs on the user's machine. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare']
@@ -26,11 +26,11 @@ export async function packaged(lab: Lab): Promise<readonly BudgetRow[]> {
     loads.push(JSON.parse(stdout) as Load)
   }
   const plugin = median(loads.map(load => load.plugin))
-  const { scripts = {} } = JSON.parse(readFileSync(MANIFEST, 'utf8')) as { scripts?: Record<string, string> }
+  const { scripts = {} } = JSON.parse(readFileSync(join(dirname(pluginPath()), '../package.json'), 'utf8')) as { scripts?: Record<string, string> }
   const found = INSTALL_SCRIPTS.filter(name => name in scripts)
   printTable('the package', ['', 'figure'], [
     ['tarball, kB', number(packed / 1000, 1)],
-    ['lib/index.js, kB', number(statSync(BUILT).size / 1000, 1)],
+    ['lib/index.js, kB', number(statSync(pluginPath()).size / 1000, 1)],
     ['import of lib/index.js in a host that has its packages, ms', number(plugin, 1)],
     ['import of the host\'s packages it needs, ms', number(median(loads.map(load => load.host)), 1)],
     ['install scripts', found.join(', ') || 'none'],

@@ -1,12 +1,11 @@
 // Rendering an update after a short and after a long history: folding and rendering alone, and the whole way from
 // `step/end` to the reviewer's request in a real session.
 
-import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { SessionEvent } from '@deepseek-ai/dsh-session'
 import { renderDelta } from '../src/observe/delta.ts'
 import { Fold } from '../src/observe/fold.ts'
 import type { BudgetRow } from './budget.ts'
-import { appendStep, createInside, openTurn, type Inside } from './inside.ts'
+import { appendStep, createInside, openTurn } from './inside.ts'
 import { collectGarbage, median, percentile } from './measure.ts'
 import { number, printTable, ratio } from './table.ts'
 
@@ -23,7 +22,7 @@ type Pair = readonly [number, number]
 
 export async function render(): Promise<readonly BudgetRow[]> {
   const alone = await renderAlone()
-  const [short, long] = [await wholeWay(HISTORIES[0]), await wholeWay(HISTORIES[1])]
+  const [short, long] = await wholeWay()
   const rows: [string, Pair][] = [
     ['fold and render, best of the medians', alone],
     ['step/end → request, median', [median(short), median(long)]],
@@ -71,11 +70,24 @@ function renderAfter(events: readonly SessionEvent[], history: number): number[]
   return samples
 }
 
-/** Microseconds from `step/end` to the reviewer's request, with the history reviewed as it came. */
-async function wholeWay(history: number): Promise<number[]> {
+/** Microseconds from `step/end` to the reviewer's request, by turns in two sessions whose histories were reviewed as they came. */
+async function wholeWay(): Promise<[number[], number[]]> {
+  await using short = await reviewedSession(HISTORIES[0])
+  await using long = await reviewedSession(HISTORIES[1])
+  const samples: [number[], number[]] = [[], []]
+  collectGarbage()
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    samples[0].push(await short.next())
+    samples[1].push(await long.next())
+  }
+  return samples
+}
+
+/** A session with a history of so many events; `next` adds one step and says how long its review took to go out. */
+async function reviewedSession(history: number): Promise<AsyncDisposable & { next(): Promise<number> }> {
   let asked = 0
   let askedAt = 0
-  await using inside = await createInside({
+  const inside = await createInside({
     presence: 'on',
     reviewer: () => {
       asked += 1
@@ -83,25 +95,17 @@ async function wholeWay(history: number): Promise<number[]> {
       return { kind: 'nothing' }
     },
   })
-  const agent = await inside.agent()
-  openTurn(agent.session)
-  const before = history / EVENTS_A_STEP
-  for (let step = 1; step <= before; step += 1) {
-    appendStep(agent.session, step, CHUNKS)
-    await reviewed(inside, agent, () => asked >= step)
+  const { loop } = inside
+  const { session } = await inside.agent()
+  openTurn(session)
+  let step = 0
+  async function review(chunks: number): Promise<number> {
+    const start = appendStep(session, ++step, chunks)
+    await loop.until(() => asked >= step, 'a review')
+    // The reply is read before the next update comes.
+    await loop.settle()
+    return (askedAt - start) * 1000
   }
-  collectGarbage()
-  const samples: number[] = []
-  for (let step = before + 1; step <= before + SAMPLES; step += 1) {
-    const start = appendStep(agent.session, step, 0)
-    await reviewed(inside, agent, () => asked >= step)
-    samples.push((askedAt - start) * 1000)
-  }
-  return samples
-}
-
-async function reviewed({ loop }: Inside, agent: Agent, isAsked: () => boolean): Promise<void> {
-  await loop.until(isAsked, `a review of ${agent.id}`)
-  // The reply is read before the next update comes.
-  await loop.settle()
+  while (step < history / EVENTS_A_STEP) await review(CHUNKS)
+  return { next: () => review(0), [Symbol.asyncDispose]: () => loop.dispose() }
 }

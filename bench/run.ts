@@ -34,7 +34,6 @@ if (unknown !== undefined) {
 console.log(`node ${process.version}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`)
 const rows: BudgetRow[] = []
 await using lab = new Lab()
-lab.build()
 for (const [name, benchmark] of Object.entries(BENCHMARKS)) {
   if (wanted.length > 0 && !wanted.some(want => matches(name, want))) continue
   console.log(`\n# ${name}`)

@@ -161,8 +161,10 @@ export class AdvisedSession {
     this.fold.prime(agent.session.events, (event) => {
       if (event.type !== 'user/message' || !isAdvisory(event.data)) return
       if (returning) this.delivery.onLogged(event.data, this.fold.position)
-      else this.recall(event.data)
+      else this.recall(event.data, 'delivered in an earlier run')
     })
+    const { nextStep, nextTurn } = agent.inbox
+    if (!returning) for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.recall(message, 'on its way since an earlier run')
     // Ages of notes go on where they were.
     this.fold.updates = updates
     this.fold.turns = turns
@@ -216,11 +218,11 @@ export class AdvisedSession {
     }
   }
 
-  /** Notes of an earlier process stand in the log: they count as said. */
-  private recall(message: UserMessage): void {
+  /** Notes of an earlier process stand in the log or in the agent's inbox: they count as said. */
+  private recall(message: UserMessage, fate: string): void {
     const notes = readAdvisory(textOf(message.content))
     for (const { text, severity } of notes) this.guard.remember(text, severity)
-    this.past = [...this.past, ...notes.map(note => ({ ...note, fate: 'delivered in an earlier run' }))]
+    this.past = [...this.past, ...notes.map(note => ({ ...note, fate }))]
   }
 }
 

@@ -143,7 +143,7 @@ export class Fold {
         return
       case 'tool/result': {
         const result = event.data.message.content[0]
-        const call = this.open.get(result.toolCallId)
+        const call = isReplacement(event) ? this.replacedCall(event) : this.open.get(result.toolCallId)
         this.open.delete(result.toolCallId)
         const entry: Entry = {
           kind: 'tool', seq: event.seq, name: call?.name ?? 'tool', args: call?.args ?? '',
@@ -213,6 +213,12 @@ export class Fold {
     this.recent = this.recent.filter(known => !isGone(known))
     this.recent.splice(at < 0 ? 0 : at, 0, entry)
     return this.rewritten()
+  }
+
+  /** A result that takes the place of another answers the same call. */
+  private replacedCall(event: SurfaceEvent): { readonly name: string, readonly args: string } | undefined {
+    return this.recent.find(known => known.kind === 'tool' && event.sourceEventSeqs?.includes(known.seq) === true) as
+      Extract<Entry, { kind: 'tool' }> | undefined
   }
 
   /** All that stands is shown again, so nothing of it belongs to the next update. */

@@ -94,7 +94,9 @@ function holdStopping(): { plugin: (ctx: Context) => void, reached: Promise<void
   }
 }
 
-test.each([['nit', 1], ['concern', 1], ['blocker', 2]] as const)('a %s that arrives while the turn is closing means %i steps, and is not lost', async (severity, steps) => {
+const CLOSING = [['nit', 1], ['concern', 1], ['blocker', 2]] as const
+
+test.each(CLOSING)('a %s that arrives while the turn is closing means %i steps, and is not lost', async (severity, steps) => {
   const scene = await startScene()
   const closing = holdStopping()
   await scene.loop.mount(closing.plugin)

@@ -39,7 +39,9 @@ test('letter case and space around the words do not matter', async () => {
   expect(await scene.advisor('On')).toContain('Advisor on for this session')
 })
 
-test.each(['help', 'stauts', 'on off', '--verbose'])('an unknown word (%s) is answered with the list of commands and changes nothing', async (words) => {
+const UNKNOWN = ['help', 'stauts', 'on off', '--verbose']
+
+test.each(UNKNOWN)('an unknown word (%s) is answered with the list of commands and changes nothing', async (words) => {
   const scene = await startScene(quiet)
   const result = await scene.loop.command(scene.agent, `/advisor ${words}`)
   expect(result?.kind).toBe('error')

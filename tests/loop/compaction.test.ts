@@ -1,5 +1,6 @@
 /** The primary's past is rewritten under the reviewer: it starts over from what stands now, and still knows the task. */
 import { expect, test } from 'vitest'
+import ToolResultPruner from '@deepseek-ai/dsh-compaction-tool-result-pruner'
 import { advise, fail, text } from '../support/adapter-replies.ts'
 import { eventTypes, userTexts } from '../support/loop.ts'
 import { advisories, notes, shown, startScene } from '../support/loop-advised.ts'
@@ -106,6 +107,22 @@ test('a compaction that fails changes nothing: the conversation goes on where it
   const request = await scene.review(3)
   expect(JSON.stringify(request.messages).startsWith(JSON.stringify(earlier.messages).slice(0, -1))).toBe(true)
   expect(request.messages.length).toBe(earlier.messages.length + 2)
+})
+
+test('tool results that are pruned are shown again as they stand now, with the call they belong to, the task pinned', async () => {
+  const scene = await startScene({ compaction: true, tools: { read: path => `${path}: ${'many words '.repeat(2000)}` } })
+  await scene.loop.mount(ToolResultPruner, { thresholdChars: 1000, headChars: 100, tailChars: 100 })
+  void scene.prompt('Read b.txt')
+  await scene.step(0)
+  await scene.review(0, advise('Wrong file.', 'nit'))
+  expect(scene.loop.ctx.toolResultPruner.pruneSession(scene.agent.session).pruned).toHaveLength(1)
+  await scene.step(1)
+  const value = shown(await scene.review(1))
+  expect(value).toContain('Read b.txt')
+  expect(value).toContain('→ read(file-0.txt)')
+  expect(value.match(/file-0\.txt: many words/g)).toHaveLength(1)
+  expect(value).toContain('→ read(file-1.txt)')
+  expect(value).toContain('Notes you gave before:\n- nit')
 })
 
 test('a compaction between the steps of a turn is seen in the same way, and advice still lands', async () => {

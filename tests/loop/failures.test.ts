@@ -1,4 +1,7 @@
-/** The failure table, row by row: the word in the status, a bounded number of calls, one line to the user, and a primary that never notices. */
+/**
+ * The failure table, row by row: the word in the status, a bounded number of calls, one line to the user, and a primary
+ * that never notices.
+ */
 import { expect, test } from 'vitest'
 import { advise, call, calls, cut, empty, fail, hang, maxTokens, text, throws } from '../support/adapter-replies.ts'
 import type { Reply } from '../support/adapter-replies.ts'

@@ -1,4 +1,7 @@
-/** The same advice at every moment around the end of a turn, one microtask after the other: never lost, never twice, never a step too many. */
+/**
+ * The same advice at every moment around the end of a turn, one microtask after the other: never lost, never twice, never a
+ * step too many.
+ */
 import { expect, test } from 'vitest'
 import type { GenerateOptions } from '@deepseek-ai/dsh-llm'
 import { advise, gateOf, hang, hold, text } from '../support/adapter-replies.ts'
@@ -6,7 +9,7 @@ import type { Gate } from '../support/adapter-replies.ts'
 import { userTexts } from '../support/loop.ts'
 import { look, notes, rejections, startScene } from '../support/loop-advised.ts'
 
-/** Microtasks from the advice to the answer: with none the agent is idle when it is read, with the most it has not answered yet. */
+/** Microtasks from the advice to the answer: with none the agent is idle when it is read, with the most it is still at work. */
 const MOMENTS = 30
 
 /** A finding that shares no word with any other. */
@@ -20,7 +23,9 @@ function isAboutPrompt(request: GenerateOptions): boolean {
   return userTexts(request).slice(-3).some(value => value.includes('**user:** go'))
 }
 
-test.each([['nit', 2], ['concern', 2], ['blocker', 3]] as const)('a %s around the end of a turn', { timeout: 20_000 }, async (severity, steps) => {
+const STEPS = [['nit', 2], ['concern', 2], ['blocker', 3]] as const
+
+test.each(STEPS)('a %s around the end of a turn', { timeout: 20_000 }, async (severity, steps) => {
   const broken = rejections()
   const held: Gate[] = []
   const scene = await startScene({

@@ -5,7 +5,8 @@ import { notes, shown, startScene } from '../support/loop-advised.ts'
 import type { Scene } from '../support/loop-advised.ts'
 
 const FINDINGS = [
-  'Backups vanish whenever rotation kicks in.', 'Nobody validated signatures from upstream mirrors.', 'Cyrillic filenames crash archive extraction.',
+  'Backups vanish whenever rotation kicks in.', 'Nobody validated signatures from upstream mirrors.',
+  'Cyrillic filenames crash archive extraction.',
   'Leap years break invoice scheduling.', 'Deadlock looms between both mutexes.', 'Passwords land inside plaintext logs.',
 ]
 

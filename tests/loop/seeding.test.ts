@@ -150,6 +150,32 @@ test('a note that was queued when the process died cannot be raised a second tim
   expect(advisories(await scene.step(1))).toHaveLength(1)
 })
 
+test('a note that was queued when its session was closed arrives once after the session is opened again', async () => {
+  const scene = await startScene({ persistence: true })
+  void scene.prompt('Read b.txt')
+  await scene.step(0)
+  await scene.review(0, advise('The tests in parser.ts were never run.', 'blocker'))
+  expect(scene.agent.inbox.nextStep).toHaveLength(1)
+  const agent = await scene.loop.resume(scene.agent.id)
+  await scene.loop.settle()
+  expect(scene.steps).toHaveLength(2)
+  void scene.loop.prompt(agent, 'continue')
+  expect(notes(await scene.primary.asked(2))).toEqual(['blocker: The tests in parser.ts were never run.'])
+  expect(notes(await scene.step(2))).toHaveLength(1)
+})
+
+test('a card that no message of the user has taken along is kept when the session is closed and opened again', async () => {
+  const scene = await startScene({ persistence: true })
+  const run = scene.prompt('Read b.txt')
+  await scene.primary.asked(0)
+  scene.primary.answer(0, text('done'))
+  await run
+  await scene.review(0, advise('The answer leaves out b.txt.', 'concern'))
+  const agent = await scene.loop.resume(scene.agent.id)
+  void scene.loop.prompt(agent, 'Go on')
+  expect(notes(await scene.primary.asked(1))).toEqual(['concern: The answer leaves out b.txt.'])
+})
+
 test('a fork has its own reviewer, which knows the task and the notes up to the fork, and no more', async () => {
   const scene = await startScene({ persistence: true })
   await firstRun(scene)

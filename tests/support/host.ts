@@ -40,6 +40,8 @@ export interface LaunchOptions {
   timeoutMs?: number
   /** Asks the process to stop with SIGTERM, or with the signal name given as the reason of the abort. */
   signal?: AbortSignal
+  /** Hears stdout as it comes, for a process that is talked to before it ends. */
+  onStdout?: (data: string) => void
 }
 
 export interface RunOptions extends LaunchOptions {
@@ -130,7 +132,11 @@ export async function createHost({ tarball, profile = 'headless', server }: Host
     })
     running.add(child)
     const result: RunResult = { code: null, signal: null, stdout: '', stderr: '', timedOut: false, startedAt, exitAt: 0, ms: 0 }
-    child.stdout.setEncoding('utf8').on('data', (data: string) => { result.answerAt ??= since(); result.stdout += data })
+    child.stdout.setEncoding('utf8').on('data', (data: string) => {
+      result.answerAt ??= since()
+      result.stdout += data
+      options.onStdout?.(data)
+    })
     child.stderr.setEncoding('utf8').on('data', (data: string) => { result.stderr += data })
     const timer = setTimeout(() => { result.timedOut = child.kill('SIGKILL') }, options.timeoutMs ?? TIMEOUT_MS)
     const stop = () => { child.kill(signalName(options.signal?.reason)) }
