@@ -30,7 +30,8 @@ export function printBreakdown(request: ModelRequest, steps: number): Breakdown 
   const contents = sum(texts.map(bytesOf))
   const escaped = sum(texts.map(text => bytesOf(JSON.stringify(text)) - 2))
   const whole = bytesOf(request.bodyText)
-  const row = (part: string, bytes: number, perStep?: number) => [part, bytes, percent(bytes / whole, 1), perStep === undefined ? undefined : number(perStep, 1)]
+  const row = (part: string, bytes: number, perStep?: number) =>
+    [part, bytes, percent(bytes / whole, 1), perStep === undefined ? undefined : number(perStep, 1)]
   const systemBytes = bytesOf(JSON.stringify(system))
   const toolBytes = bytesOf(JSON.stringify(tools))
   const wrappers = sum(shown.map(message => bytesOf(JSON.stringify(message)))) - escaped + shown.length

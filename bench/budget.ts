@@ -12,5 +12,6 @@ export interface BudgetRow {
 
 export function printBudget(rows: readonly BudgetRow[]): void {
   if (rows.length === 0) return
-  printTable('budget', ['what', 'bound', 'measured', ''], rows.map(row => [row.what, row.bound, row.measured, row.met ? 'met' : 'NOT MET']))
+  printTable('budget', ['what', 'bound', 'measured', ''],
+    rows.map(row => [row.what, row.bound, row.measured, row.met ? 'met' : 'NOT MET']))
 }

@@ -44,13 +44,16 @@ export async function exit(lab: Lab): Promise<readonly BudgetRow[]> {
   const base = of('without the plugin', run => run.exitSeconds)
   const more = (name: string) => of(name, run => run.exitSeconds) - base
   printTable(`a headless run of ${STEPS} steps, medians of ${REPEATS}`,
-    ['reviewer', 'answer → exit, s', 'more than without, s', 'OMP, s', 'start → first request, s', 'reviewer calls', 'stderr'],
+    ['reviewer', 'answer → exit, s', 'more than without, s', 'OMP, s', 'start → request, s', 'reviewer calls', 'stderr'],
     Object.keys(REVIEWERS).map(name => [
-      name, number(of(name, run => run.exitSeconds), 2), number(more(name), 2), omp(name), number(of(name, run => run.bootSeconds), 2),
-      of(name, run => run.calls), firstLine(samples.get(name)?.[0]?.said ?? ''),
+      name, number(of(name, run => run.exitSeconds), 2), number(more(name), 2), omp(name),
+      number(of(name, run => run.bootSeconds), 2), of(name, run => run.calls), firstLine(samples.get(name)?.[0]?.said ?? ''),
     ]))
   return [
-    { what: 'exit after the answer, reviewer silent', bound: 'under 0.3 s more', measured: `${number(more('silent'), 2)} s more`, met: more('silent') < 0.3 },
+    {
+      what: 'exit after the answer, reviewer silent', bound: 'under 0.3 s more',
+      measured: `${number(more('silent'), 2)} s more`, met: more('silent') < 0.3,
+    },
     {
       what: 'exit after the answer, reviewer failing', bound: 'under 1 s',
       measured: `${number(of('failing', run => run.exitSeconds), 2)} s`, met: of('failing', run => run.exitSeconds) < 1,

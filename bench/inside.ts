@@ -59,7 +59,10 @@ export function appendStep(session: Session, step: number, chunks: number): numb
   session.append('step/start', at)
   for (let index = 0; index < chunks; index += 1) appendChunk(session, step)
   const message = createAssistantMessage({
-    content: [{ type: 'text', text: `I read the note ${path}.` }, { type: 'tool-call', id: callId, name: 'read', arguments: args }],
+    content: [
+      { type: 'text', text: `I read the note ${path}.` },
+      { type: 'tool-call', id: callId, name: 'read', arguments: args },
+    ],
     source: { provider: PROVIDER, model: 'primary' },
   })
   session.append('assistant/message', { ...at, message }, { surfaceOp: 'append' })

@@ -72,7 +72,9 @@ export class Lab implements AsyncDisposable {
     const host = await this.host(advised)
     const path = join(host.root, `probe-${this.runs++}.json`)
     const result = await host.run(task, { server, timeoutMs, patch: patchOf(host, path, advised) })
-    if (result.code !== 0 && !result.timedOut) throw new Error(`the host exited with ${result.code}\n${result.stdout}${result.stderr}`)
+    if (result.code !== 0 && !result.timedOut) {
+      throw new Error(`the host exited with ${result.code}\n${result.stdout}${result.stderr}`)
+    }
     const seen = result.timedOut ? undefined : JSON.parse(readFileSync(path, 'utf8')) as Probe
     return {
       result, exitAt: result.startedAt + result.exitAt,

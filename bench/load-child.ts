@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { loadPlugin, pluginPath } from './lab.ts'
 
-const needed = new Set([...readFileSync(pluginPath(), 'utf8').matchAll(/^import .*from "(@deepseek-ai\/[^"]+)";$/gm)].map(([, name]) => name!))
+const imports = readFileSync(pluginPath(), 'utf8').matchAll(/^import .*from "(@deepseek-ai\/[^"]+)";$/gm)
+const needed = new Set([...imports].map(([, name]) => name!))
 const start = performance.now()
 for (const name of needed) await import(name)
 const between = performance.now()

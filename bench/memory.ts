@@ -26,7 +26,10 @@ export async function memory(): Promise<readonly BudgetRow[]> {
     MARKS.map((mark, index) => [mark, kB(without[index]!), kB(within[index]!), kB(held[index]!)]))
   const slope = (held.at(-1)! - held[0]!) / (MARKS.at(-1)! - MARKS[0]!)
   return [
-    { what: 'idle memory', bound: 'under 20 kB a session', measured: `${kB(idle, 1)} kB, ${kB(used, 1)} kB after ${STEPS} steps`, met: idle < 20_000 && used < 20_000 },
+    {
+      what: 'idle memory', bound: 'under 20 kB a session',
+      measured: `${kB(idle, 1)} kB, ${kB(used, 1)} kB after ${STEPS} steps`, met: idle < 20_000 && used < 20_000,
+    },
     {
       what: 'memory over 10,000 updates', bound: 'flat',
       measured: `${number(slope)} bytes an update, ${kB(held.at(-1)! - held[0]!)} kB from the 1,000th on`, met: slope < FLAT,

@@ -26,7 +26,8 @@ export async function packaged(lab: Lab): Promise<readonly BudgetRow[]> {
     loads.push(JSON.parse(stdout) as Load)
   }
   const plugin = median(loads.map(load => load.plugin))
-  const { scripts = {} } = JSON.parse(readFileSync(join(dirname(pluginPath()), '../package.json'), 'utf8')) as { scripts?: Record<string, string> }
+  const manifest = readFileSync(join(dirname(pluginPath()), '../package.json'), 'utf8')
+  const { scripts = {} } = JSON.parse(manifest) as { scripts?: Record<string, string> }
   const found = INSTALL_SCRIPTS.filter(name => name in scripts)
   printTable('the package', ['', 'figure'], [
     ['tarball, kB', number(packed / 1000, 1)],

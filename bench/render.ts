@@ -33,7 +33,8 @@ export async function render(): Promise<readonly BudgetRow[]> {
   const [before, after] = alone
   return [{
     what: 'rendering the Nth update', bound: 'ratio under 1.5', met: after / before < 1.5,
-    measured: `${ratio(after, before)} (${number(before, 1)} → ${number(after, 1)} µs), to the request ${ratio(median(long), median(short))}`,
+    measured:
+      `${ratio(after, before)} (${number(before, 1)} → ${number(after, 1)} µs), to the request ${ratio(median(long), median(short))}`,
   }]
 }
 
@@ -47,7 +48,9 @@ async function renderAlone(): Promise<Pair> {
   const { events } = session
   const best = HISTORIES.map(() => Infinity)
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [index, history] of HISTORIES.entries()) best[index] = Math.min(best[index]!, median(renderAfter(events, history)))
+    for (const [index, history] of HISTORIES.entries()) {
+      best[index] = Math.min(best[index]!, median(renderAfter(events, history)))
+    }
   }
   return [best[0]!, best[1]!]
 }
@@ -70,7 +73,7 @@ function renderAfter(events: readonly SessionEvent[], history: number): number[]
   return samples
 }
 
-/** Microseconds from `step/end` to the reviewer's request, by turns in two sessions whose histories were reviewed as they came. */
+/** Microseconds from `step/end` to the reviewer's request, by turns in two sessions whose histories were reviewed. */
 async function wholeWay(): Promise<[number[], number[]]> {
   await using short = await reviewedSession(HISTORIES[0])
   await using long = await reviewedSession(HISTORIES[1])

@@ -33,7 +33,7 @@ function notesAt(nit: number, concern: number, blocker: number): Advice[] {
 type Triple = readonly [number, number, number]
 
 /** One run in figures; milliseconds unless named otherwise. */
-interface Figures {
+interface Figures extends Cost {
   readonly primary: readonly ModelRequest[]
   readonly reviewer: readonly ModelRequest[]
   readonly stepEnds: readonly number[]
@@ -45,7 +45,10 @@ interface Figures {
   /** Reply's end, and step's end, to the review's request: median, p90, p99. */
   readonly replyToReview: Triple
   readonly stepToReview: Triple
-  readonly cost: Cost
+  readonly primaryRequests: number
+  /** Of the primary's own tokens. */
+  readonly tokenShare: number
+  readonly equivalentShare: number
 }
 
 /** Run one length with the advisor off, silent and advising, and print it beside the rival. */
@@ -54,24 +57,29 @@ export async function steps(lab: Lab, count: 20 | 100): Promise<readonly BudgetR
   const silent = await measure(lab, count, true, [])
   const advising = await measure(lab, count, true, ADVICE[count]!)
   const rival = OMP[count]!
-  printCosts(count, off, silent, advising)
+  printCosts(count, silent, advising)
   printTimes(count, off, silent, advising)
   printTable(`${count} steps: where a note about step k lands`, ['severity', 'given at review', 'in the request for', 'OMP'],
     ADVICE[count]!.map(advice => [advice.severity, advice.review, landing(advising, advice), OMP_LANDING[advice.severity]]))
   const breakdown = printBreakdown(silent.reviewer.at(-1)!, count)
   return [
-    atMost(`reviewer tokens, ${count} steps`, silent.cost.tokens, rival.silent.tokens, 0.5),
-    atMost(`reviewer tokens, ${count} steps, cached at 0.1`, silent.cost.equivalent, rival.silent.equivalent, 0.6),
+    atMost(`reviewer tokens, ${count} steps`, silent.tokens, rival.silent.tokens, 0.5),
+    atMost(`reviewer tokens, ${count} steps, cached at 0.1`, silent.equivalent, rival.silent.equivalent, 0.6),
     ...count < 100 ? [] : [
-      { what: 'input that repeats the previous prefix', bound: '98 % or more', measured: percent(silent.cost.shareTotal), met: silent.cost.shareTotal >= 0.98 },
+      {
+        what: 'input that repeats the previous prefix', bound: '98 % or more',
+        measured: percent(silent.shareTotal), met: silent.shareTotal >= 0.98,
+      },
       { what: 'system text and tools', bound: 'under 6,000 bytes', measured: number(breakdown.fixed), met: breakdown.fixed < 6_000 },
       {
         what: 'framing of a step', bound: 'under 60 bytes',
-        measured: `${number(breakdown.framing, 1)}, ${number(breakdown.framingWithoutCall, 1)} without the call line`, met: breakdown.framing < 60,
+        measured: `${number(breakdown.framing, 1)}, ${number(breakdown.framingWithoutCall, 1)} without the call line`,
+        met: breakdown.framing < 60,
       },
       {
         what: 'step\'s end to the review\'s request', bound: 'under 5 ms',
-        measured: `median ${number(silent.stepToReview[0], 1)} ms, p99 ${number(silent.stepToReview[2], 1)} ms`, met: silent.stepToReview[0] < 5,
+        measured: `median ${number(silent.stepToReview[0], 1)} ms, p99 ${number(silent.stepToReview[2], 1)} ms`,
+        met: silent.stepToReview[0] < 5,
       },
     ],
   ]
@@ -100,14 +108,16 @@ function figuresOf(run: ProbedRun, primary: readonly ModelRequest[], reviewer: r
   const ends = primary.map(request => request.endedAt ?? NaN)
   const arrivals = reviewer.map(request => request.arrivedAt)
   const last = ends.at(-1) ?? NaN
+  const [cost, own] = [costOf(reviewer), costOf(primary)]
   return {
-    primary, reviewer, stepEnds: run.stepEnds, userSeconds: run.userSeconds, peakMiB: run.peakMiB,
+    ...cost, primary, reviewer, stepEnds: run.stepEnds, userSeconds: run.userSeconds, peakMiB: run.peakMiB,
     loopSeconds: (last - primary[0]!.arrivedAt) / 1000,
     gapMs: median(primary.slice(1).map((request, index) => request.arrivedAt - ends[index]!)),
     exitSeconds: (run.exitAt - last) / 1000,
     replyToReview: percentiles(delays(ends, arrivals)),
     stepToReview: percentiles(delays(run.stepEnds, arrivals)),
-    cost: costOf(reviewer),
+    primaryRequests: primary.length,
+    tokenShare: cost.tokens / own.tokens, equivalentShare: cost.equivalent / own.equivalent,
   }
 }
 
@@ -131,33 +141,29 @@ function landing({ primary, reviewer, stepEnds }: Figures, { review, note }: Adv
   return index < 0 ? `none (k = ${seen})` : `step ${index + 1} = k + ${index + 1 - seen}`
 }
 
-function printCosts(count: number, off: Figures, silent: Figures, advising: Figures): void {
-  const rows: [string, (cost: Cost | RivalRun) => number, (value: number) => string][] = [
-    ['reviewer requests', cost => cost.requests, value => number(value)],
-    ['first request, bytes', cost => cost.firstBytes, value => number(value)],
-    ['last request, bytes', cost => cost.lastBytes, value => number(value)],
-    ['growth a step, bytes', cost => cost.growth, value => number(value)],
-    ['input in all, bytes', cost => cost.totalBytes, value => number(value)],
-    ['input in all, tokens', cost => cost.tokens, value => number(value)],
-    ['prefix share, median', cost => cost.shareMedian, value => percent(value)],
-    ['prefix share, min', cost => cost.shareMin, value => percent(value)],
-    ['prefix share of all input', cost => cost.shareTotal, value => percent(value)],
-    ['fresh tokens', cost => cost.fresh, value => number(value)],
-    ['equivalent tokens', cost => cost.equivalent, value => number(value)],
+function printCosts(count: number, silent: Figures, advising: Figures): void {
+  const rows: [string, (figures: Figures | RivalRun) => number, (value: number) => string][] = [
+    ['reviewer requests', run => run.requests, value => number(value)],
+    ['first request, bytes', run => run.firstBytes, value => number(value)],
+    ['last request, bytes', run => run.lastBytes, value => number(value)],
+    ['growth a step, bytes', run => run.growth, value => number(value)],
+    ['input in all, bytes', run => run.totalBytes, value => number(value)],
+    ['input in all, tokens', run => run.tokens, value => number(value)],
+    ['prefix share, median', run => run.shareMedian, value => percent(value)],
+    ['prefix share, min', run => run.shareMin, value => percent(value)],
+    ['prefix share of all input', run => run.shareTotal, value => percent(value)],
+    ['fresh tokens', run => run.fresh, value => number(value)],
+    ['equivalent tokens', run => run.equivalent, value => number(value)],
+    ['primary requests', run => run.primaryRequests, value => number(value)],
+    ['reviewer / primary, tokens', run => run.tokenShare, value => percent(value, 0)],
+    ['reviewer / primary, equivalent', run => run.equivalentShare, value => percent(value, 0)],
   ]
-  const { silent: rivalSilent, advising: rivalAdvising } = OMP[count]!
-  const primary = [off, silent, advising].map(figures => costOf(figures.primary))
-  printTable(`${count} steps: what the reviewer reads`, ['', 'silent', 'advising', 'OMP silent', 'OMP advising', 'ratio silent', 'ratio advising'], [
-    ...rows.map(([what, pick, show]): Cell[] => [
-      what, show(pick(silent.cost)), show(pick(advising.cost)), show(pick(rivalSilent)), show(pick(rivalAdvising)),
-      ratio(pick(silent.cost), pick(rivalSilent)), ratio(pick(advising.cost), pick(rivalAdvising)),
-    ]),
-    ['primary requests', silent.primary.length, advising.primary.length, rivalSilent.primaryRequests, rivalAdvising.primaryRequests, undefined, undefined],
-    ['reviewer / primary, tokens', percent(silent.cost.tokens / primary[1]!.tokens, 0), percent(advising.cost.tokens / primary[2]!.tokens, 0),
-      percent(rivalSilent.tokenShare, 0), percent(rivalAdvising.tokenShare, 0), undefined, undefined],
-    ['reviewer / primary, equivalent', percent(silent.cost.equivalent / primary[1]!.equivalent, 0), percent(advising.cost.equivalent / primary[2]!.equivalent, 0),
-      percent(rivalSilent.equivalentShare, 0), percent(rivalAdvising.equivalentShare, 0), undefined, undefined],
-  ])
+  const rival = OMP[count]!
+  const header = ['', 'silent', 'advising', 'OMP silent', 'OMP advising', 'ratio silent', 'ratio advising']
+  printTable(`${count} steps: what the reviewer reads`, header, rows.map(([what, pick, show]) => [
+    what, ...[silent, advising, rival.silent, rival.advising].map(run => show(pick(run))),
+    ratio(pick(silent), pick(rival.silent)), ratio(pick(advising), pick(rival.advising)),
+  ]))
 }
 
 function printTimes(count: number, off: Figures, silent: Figures, advising: Figures): void {

@@ -7,8 +7,8 @@ export function printTable(title: string, header: readonly string[], rows: reado
   const lines = [header, ...rows.map(row => row.map(text))]
   const widths = header.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
   const right = header.map((_, column) => column > 0 && rows.every(row => isNumeric(text(row[column]))))
-  const draw = (line: readonly string[]) =>
-    widths.map((width, column) => right[column] ? (line[column] ?? '').padStart(width) : (line[column] ?? '').padEnd(width)).join('  ').trimEnd()
+  const pad = (cell: string, column: number) => right[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)
+  const draw = (line: readonly string[]) => line.map(pad).join('  ').trimEnd()
   console.log(`\n${title}\n${draw(header)}\n${widths.map(width => '-'.repeat(width)).join('  ')}`)
   for (const line of lines.slice(1)) console.log(draw(line))
 }
@@ -19,7 +19,8 @@ export function printNote(note: string): void {
 
 /** A number with thousands separated and so many decimals. */
 export function number(value: number, decimals = 0): string {
-  return Number.isFinite(value) ? value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }) : '–'
+  if (!Number.isFinite(value)) return '–'
+  return value.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 }
 
 export function percent(share: number, decimals = 2): string {

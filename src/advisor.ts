@@ -4,9 +4,8 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
-import type { Config } from './config/schema.ts'
 import type { Note } from './deliver/note.ts'
-import { AdvisedSession, isSubagent, type Shared } from './session.ts'
+import { AdvisedSession, type Shared } from './session.ts'
 
 /** Closed sessions whose notes are kept. */
 const CLOSED_SESSIONS_KEPT = 100
@@ -44,7 +43,7 @@ export class Advisor {
   async refresh(): Promise<void> {
     const stored = this.isStoredReady()
     void this.reportDisabled()
-    if (stored) for (const agent of this.ctx.agents.list()) if (this.isReviewed(agent)) this.of(agent)
+    if (stored) for (const agent of this.ctx.agents.list()) this.of(agent)
     this.awaiting.set(stored)
     await this.refreshSessions()
   }
@@ -59,7 +58,7 @@ export class Advisor {
   private awaitSessions(): (() => void)[] {
     return [
       this.ctx.on('agent/created', ({ agent }) => {
-        if (!this.isReviewed(agent) || !this.isStoredReady()) return
+        if (!this.isStoredReady()) return
         this.of(agent)
         void this.refreshSessions()
       }),
@@ -89,9 +88,13 @@ export class Advisor {
         if (session?.reviewer === undefined) return next()
         await this.contained(session.beginStep(signal))
         try {
+          // A step that will not be is not prepared by others either: what they would add to it is not lost.
+          if (this.guarded(() => session.delivery.admitStep({ claimed, step })) === false) return { kind: 'enter', messages: [] }
           const decision = await next()
           if (decision.kind === 'reject') return decision
-          const messages = this.guarded(() => session.delivery.enterStep({ messages: decision.messages, claimed, step }))
+          const messages = this.guarded(() => session.reviewer === undefined
+            ? session.delivery.withhold(decision.messages, 'the advisor was switched off')
+            : session.delivery.enterStep({ messages: decision.messages, claimed, step }))
           return messages === undefined ? decision : { ...decision, messages }
         } finally {
           this.guarded(() => session.delivery.endGathering())
@@ -157,12 +160,6 @@ export class Advisor {
     const sessions = [...this.sessions.values()]
     this.sessions.clear()
     await Promise.all(sessions.map(session => session.stop()))
-  }
-
-  private isReviewed(agent: Agent): boolean {
-    if (!isSubagent(agent)) return true
-    const { subagents }: Config = resolveAdvisorConfig(this.shared.source()).config
-    return Array.isArray(subagents) ? subagents.includes(agent.session.header.agentPreset ?? '') : subagents
   }
 }
 

@@ -5,9 +5,11 @@ import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import { SessionId, type SessionEvent } from '@deepseek-ai/dsh-session'
 import type { Clock } from './clock.ts'
 import { resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
+import type { Config } from './config/schema.ts'
 import { catchUp, catchUpThreshold } from './deliver/catchup.ts'
 import { Delivery } from './deliver/delivery.ts'
 import { drain, unseenText } from './deliver/drain.ts'
+import type { Item } from './deliver/inbox.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import { isAdvisory, readAdvisory } from './deliver/message.ts'
 import { describeState } from './deliver/note.ts'
@@ -73,7 +75,15 @@ export class AdvisedSession {
 
   /** What this session may do, its own wish included. */
   resolve(): AdvisorConfig {
-    return resolveAdvisorConfig(this.shared.source(), this.override)
+    const resolved = resolveAdvisorConfig(this.shared.source(), this.override)
+    if (resolved.kind !== 'ready' || this.override === 'on' || isCovered(this.agent, resolved.config.subagents)) return resolved
+    return { kind: 'off', config: resolved.config, reason: '`subagents` does not cover this one' }
+  }
+
+  /** Every note; what became of queued ones while nothing was listened to is read from the log. */
+  notes(): readonly Item[] {
+    if (this.live === undefined) this.catchUpWithLog()
+    return this.delivery.inbox.list()
   }
 
   /** Start or stop reviewing as the configuration says; a running reviewer learns of the change. */
@@ -195,11 +205,25 @@ export class AdvisedSession {
       if (text !== '') this.shared.tell(text)
     }
     if (!reviewer.reviewing) return tellUnseen()
-    void this.agent.runMaintenance(async (cancelled) => {
+    const wait = async (cancelled: AbortSignal) => {
       const cut = await drain(signal => reviewer.finish(signal), run, this.shared.clock, cancelled)
       if (cut !== undefined) this.shared.tell(`${reviewer.pending} of the last updates were not reviewed: no verdict within ${cut} s (\`drain\`)`)
       tellUnseen()
-    }).catch(() => {})
+    }
+    try {
+      void this.agent.runMaintenance(wait).catch(() => {})
+    } catch {
+      // Another plugin holds the agent: the run may end before the reviews do, but what is known is said.
+      tellUnseen()
+    }
+  }
+
+  private catchUpWithLog(): void {
+    if (this.delivery.inbox.in('steered', 'entering').length === 0) return
+    const log = new Fold()
+    log.prime(this.agent.session.events, (event) => {
+      if (event.type === 'user/message' && isAdvisory(event.data)) this.delivery.onLogged(event.data, log.position)
+    })
   }
 
   private learnPlanRules(): void {
@@ -226,8 +250,14 @@ export class AdvisedSession {
   }
 }
 
+/** Whether the configuration wants this agent reviewed: always, but for subagents. */
+function isCovered(agent: Agent, subagents: Config['subagents']): boolean {
+  if (!isSubagent(agent)) return true
+  return Array.isArray(subagents) ? subagents.includes(agent.session.header.agentPreset ?? '') : subagents
+}
+
 /** Whether an agent works for another one. */
-export function isSubagent(agent: Agent): boolean {
+function isSubagent(agent: Agent): boolean {
   const { origin, delegationDepth } = agent.session.header
   return origin === 'subagent' || (delegationDepth ?? 0) > 0
 }

@@ -11,7 +11,7 @@ import type { Candidate } from '../review/reply.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity } from './immunity.ts'
 import { Inbox } from './inbox.ts'
-import { advisoryMessage, isAdvisory } from './message.ts'
+import { advisoryMessage } from './message.ts'
 import { UNDELIVERED, type Note } from './note.ts'
 import { route, type Activity, type Route, type RouteState } from './route.ts'
 
@@ -104,12 +104,19 @@ export class Delivery {
 
   /** Take what is queued out of the host's inbox and keep it. */
   recall(reason: string): void {
-    for (const note of this.inbox.in('steered')) {
-      const state = this.inbox.get(note.id)?.state
-      // Removing a message settles all notes in it.
-      if (state?.kind === 'steered') this.host.agent.inbox.remove(state.message)
-      this.inbox.move(note, { kind: 'card', reason })
+    for (const id of [...this.sent.keys()]) {
+      if (!this.host.agent.inbox.remove(id)) continue
+      for (const note of this.inbox.of(id)) this.inbox.move(note, { kind: 'card', reason })
+      this.sent.delete(id)
     }
+  }
+
+  /** Keep back what was taken from the host's inbox for a step. Returns the messages without ours. */
+  withhold(messages: readonly UserMessage[], reason: string): UserMessage[] {
+    return messages.filter((message) => {
+      for (const note of this.inbox.of(message.id)) this.inbox.move(note, { kind: 'card', reason })
+      return !this.sent.delete(message.id)
+    })
   }
 
   /** Take over what the same session left behind when it was closed. */
@@ -144,23 +151,24 @@ export class Delivery {
     this.routeWaiting()
   }
 
-  /** Add what is due to a step that will happen, and take back what must not cause one. */
+  /**
+   * Whether a step is to be at all. One that only our notes would cause, after the model has given its answer,
+   * has to be worth reopening it: the notes are judged again by what is true now.
+   */
+  admitStep({ claimed, step }: Omit<Entrance, 'messages'>): boolean {
+    if (claimed.some(message => message.source.kind === 'user')) this.reopened = 0
+    const causedByUs = step > 1 && !this.isWorking() && claimed.length > 0 && claimed.every(message => this.sent.has(message.id))
+    return !causedByUs || this.reopenFor(claimed.flatMap(message => this.inbox.of(message.id)))
+  }
+
+  /** The messages of a step that will happen, with what is due added. */
   enterStep({ messages, claimed, step }: Entrance): UserMessage[] {
     this.gathering = false
-    const ours = messages.filter(message => isAdvisory(message) && this.sent.has(message.id))
+    const ours = messages.filter(message => this.sent.has(message.id))
     const others = messages.filter(message => !ours.includes(message))
-    const company = claimed.some(message => !ours.includes(message))
     const spoken = claimed.some(message => message.source.kind === 'user')
-    if (spoken) this.reopened = 0
-
-    const { phase } = this.host.fold
-    const working = step > 1 && phase.kind === 'turn' && phase.standing === 'working'
-    let interrupting: readonly Note[] = ours.flatMap(message => this.inbox.of(message.id))
-    if (step > 1 && !working && !company) {
-      interrupting = this.reopenFor(interrupting)
-      if (interrupting.length === 0) return ours.length > 0 ? [] : messages
-    }
-    const joining = claimed.length > 0 || working ? this.joining() : []
+    const interrupting = ours.flatMap(message => this.inbox.of(message.id))
+    const joining = claimed.length > 0 || (step > 1 && this.isWorking()) ? this.joining() : []
     const cards = spoken ? this.inbox.in('card') : []
     const entering = [...interrupting, ...joining.map(({ note }) => note), ...cards]
     if (entering.length === 0) return others
@@ -218,6 +226,7 @@ export class Delivery {
     if (item === undefined) return false
     this.host.guard.dismiss(item.note.text, item.note.severity)
     this.inbox.move(item.note, { kind: 'dismissed' })
+    if (item.state.kind === 'steered' && this.inbox.of(item.state.message).length === 0) this.host.agent.inbox.remove(item.state.message)
     return true
   }
 
@@ -246,22 +255,22 @@ export class Delivery {
     return joining
   }
 
-  /**
-   * The model owes nothing and only our notes would keep the turn open: judge each again by what is true now.
-   * @returns the notes that may reopen it; the others become cards.
-   */
-  private reopenFor(notes: readonly Note[]): Note[] {
+  /** Judge notes that would reopen an answer; those that may not become cards. Returns whether any may. */
+  private reopenFor(notes: readonly Note[]): boolean {
     const { phase } = this.host.fold
     const activity = phase.kind === 'turn' && phase.standing === 'cut' ? 'unfinished' : 'finished'
     const state: RouteState = { ...this.routeState(), immune: false, activity }
-    const reopening: Note[] = []
-    for (const note of notes) {
-      const way = route(note.severity, state)
-      if (way.kind === 'steer') reopening.push(note)
-      else this.park(note, way)
-    }
-    if (reopening.length > 0) this.countReopening()
-    return reopening
+    const ways = notes.map(note => ({ note, way: route(note.severity, state) }))
+    for (const { note, way } of ways) if (way.kind !== 'steer') this.park(note, way)
+    const reopens = ways.some(({ way }) => way.kind === 'steer')
+    if (reopens) this.countReopening()
+    return reopens
+  }
+
+  /** The model owes something: the step happens whatever we do. */
+  private isWorking(): boolean {
+    const { phase } = this.host.fold
+    return phase.kind === 'turn' && phase.standing === 'working'
   }
 
   private park(note: Note, way: Route): void {

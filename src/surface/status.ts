@@ -16,7 +16,7 @@ export function statusText(session: AdvisedSession, now: number): string {
   const resolved = session.resolve()
   const { reviewer, tally, delivery } = session
   const reason = resolved.kind === 'ready' ? reasonOf(reviewer?.state) : resolved.reason
-  const notes = delivery.inbox.list()
+  const notes = session.notes()
   const last = notes.at(-1)
   return [
     `Advisor: ${stateWord(session)}${reason === undefined ? '' : ` (${reason})`}`,
@@ -36,7 +36,7 @@ export function usageText(session: AdvisedSession): string {
 
 /** Every note with number, severity, age and state, newest last. */
 export function notesText(session: AdvisedSession, now: number): string {
-  const items = session.delivery.inbox.list()
+  const items = session.notes()
   const muted = session.muted.map(topic => `Muted: ${topic}`)
   if (items.length === 0) return ['No notes in this session.', ...muted].join('\n')
   return [...items.map(({ note, state }) => (

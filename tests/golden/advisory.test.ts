@@ -12,7 +12,9 @@ const FIRST: Note = {
   text: 'You edited src/price.ts, but the user said "Do not touch `price.ts`". Put the rate into src/cart.ts & undo step 2.',
 }
 const SECOND: Note = { id: 2, at: 0, update: 4, severity: 'nit', advisor: undefined, text: '`total` has no test for <empty> carts.' }
-const THIRD: Note = { id: 3, at: 0, update: 6, severity: 'blocker', advisor: undefined, text: 'The test failed and was passed over.\nRun it again.' }
+const THIRD: Note = {
+  id: 3, at: 0, update: 6, severity: 'blocker', advisor: undefined, text: 'The test failed and was passed over.\nRun it again.',
+}
 
 /** The text and the source of a message on one page. */
 function page({ content, source }: UserMessage): string {

@@ -5,7 +5,7 @@ import { Fold, type Update } from '../../src/observe/fold.ts'
 import { feed, Log } from '../unit/support/log.ts'
 
 const LIMITS = { maxDeltaMessages: 60, maxDeltaChars: 48_000 }
-const OPTIONS = { cwd: '/work/shop', includeReasoning: false }
+const OPTIONS = { cwd: '/shop', includeReasoning: false }
 
 /** The messages of a delta on one page. */
 function page(updates: readonly Update[], limits = LIMITS, options = OPTIONS): string {
@@ -17,8 +17,8 @@ function file(path: string, body: string): string {
   return `<path>${path}</path>\n<type>file</type>\n<content>\n${body}\n\n(End of file - total ${body.split('\n').length} lines)\n</content>`
 }
 
-const CART = '/work/shop/src/cart.ts'
-const PRICE = '/work/shop/src/price.ts'
+const CART = '/shop/src/cart.ts'
+const PRICE = '/shop/src/price.ts'
 
 /** A turn in which much happens, and which the user stops. */
 function richTurn(log: Log): void {
@@ -26,10 +26,10 @@ function richTurn(log: Log): void {
   log.startTurn()
   log.startStep()
   log.user('Add a discount to the cart. Do not touch `price.ts`.\nTests run with `pnpm test`.')
-  log.message('cwd /work/shop\ndate 2026-11-30', { kind: 'plugin', plugin: 'runtime-context', form: 'snapshot', sections: [] })
+  log.message('cwd /shop\ndate 2026-11-30', { kind: 'plugin', plugin: 'runtime-context', form: 'snapshot', sections: [] })
   log.agent({ text: 'I look at the cart first.', reasoning: 'The cart is in src/cart.ts.', calls: ['read', 'grep'] })
   log.tool('read', { file_path: CART }, file(CART, '1: export function total(items) {\n2:   return sum(items)\n3: }'))
-  log.tool('grep', { pattern: 'discount', path: '/work/shop/src', output_mode: 'content' }, 'No files found')
+  log.tool('grep', { pattern: 'discount', path: '/shop/src', output_mode: 'content' }, 'No files found')
   log.endStep()
 
   log.startStep()
@@ -102,7 +102,8 @@ test('long texts, each cut in its middle', async () => {
   log.message(lines('skill line'), { kind: 'plugin', plugin: 'skill' })
   log.agent({ calls: ['write'] })
   const written = lines('written line')
-  log.tool('write', { file_path: '/work/shop/long.txt', content: written }, 'ok', { meta: { diffs: [{ path: 'long.txt', oldText: null, newText: written }] } })
+  const diffs = [{ path: 'long.txt', oldText: null, newText: written }]
+  log.tool('write', { file_path: '/shop/long.txt', content: written }, 'ok', { meta: { diffs } })
   log.tool('bash', { command: `echo ${'long '.repeat(200)}` }, lines('output line'))
   log.endStep()
   await expect(page(feed(new Fold(), log))).toMatchFileSnapshot('./texts/delta-long-texts.md')

@@ -4,7 +4,7 @@ import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned } f
 import planMode from '../../src/prompts/plan-mode.md'
 
 const PINNED: Pinned = {
-  cwd: '/work/shop',
+  cwd: '/shop',
   task: 'Add a discount to the cart. Do not touch `price.ts`.',
   latest: 'Also add a test.',
   notes: [

@@ -120,18 +120,6 @@ test('a note that is dismissed while it is queued does not reach the primary, an
   expect(await standing(scene, NOTE)).toBe('dismissed')
 })
 
-test('a note that is dismissed while it is queued does not reach the primary after `/advisor off` either', async () => {
-  const scene = await startScene()
-  await underWay(scene)
-  await scene.review(0, raise(NOTE, 'blocker'))
-  await scene.advisor('off')
-  await scene.advisor('dismiss 1')
-  expect(notes(await scene.step(1))).toEqual([])
-  scene.primary.answer(2, text('done'))
-  await scene.agent.whenIdle()
-  expect(timesGiven(scene.agent, 'src/old')).toBe(0)
-})
-
 test('one of two notes in a queued message is dismissed: the other goes out alone', async () => {
   const scene = await startScene({ config: { notesPerUpdate: 2 } })
   await underWay(scene)
@@ -226,45 +214,6 @@ test('a muted topic is refused whatever the severity, is told to the reviewer, a
   expect(added(heard, told).join('\n')).toContain('hear about everything again')
   expect(notes(await scene.step(3)).at(-1)).toBe('concern: There is no handling of any error in fetch.ts.')
   expect(await scene.advisor('unmute')).toBe('Topics heard again: 0.')
-})
-
-test('`/advisor off` keeps the inbox, and what waited enters with the user\'s words once it is on again', async () => {
-  const scene = await withCard()
-  await scene.advisor('off')
-  expect(await standing(scene, NOTE)).toBe('card')
-  void scene.prompt('while off')
-  expect(notes(await scene.primary.asked(2))).toEqual([])
-  scene.primary.answer(2, text('done'))
-  await scene.agent.whenIdle()
-  await scene.advisor('on')
-  expect((await listed(scene)).map(note => [note.id, note.standing])).toEqual([[1, 'card']])
-  void scene.prompt('and on')
-  expect(notes(await scene.primary.asked(3))).toEqual([`concern: ${NOTE}`])
-})
-
-test('a note that is queued when the advisor is switched off is said once, and then counts as delivered', async () => {
-  const scene = await startScene()
-  await underWay(scene)
-  await scene.review(0, raise(NOTE, 'concern'))
-  await scene.advisor('off')
-  const request = await scene.step(1)
-  await scene.advisor('on')
-  const given = notes(request).length
-  expect(await standing(scene, NOTE)).toBe(given === 1 ? 'delivered' : 'card')
-  scene.primary.answer(2, text('done'))
-  await scene.agent.whenIdle()
-  void scene.prompt('and now?')
-  await scene.primary.asked(3)
-  expect(timesGiven(scene.agent, 'src/old')).toBe(1)
-})
-
-test('while it is off the list tells the truth about a note that was queued', async () => {
-  const scene = await startScene()
-  await underWay(scene)
-  await scene.review(0, raise(NOTE, 'concern'))
-  await scene.advisor('off')
-  const request = await scene.step(1)
-  expect(await standing(scene, NOTE)).toBe(notes(request).length === 1 ? 'delivered' : 'card')
 })
 
 test('the inbox belongs to its session', async () => {

@@ -1,6 +1,7 @@
 /** Steps that never begin: whatever was on its way into one is not lost, and the turn fares as it would without us. */
 import { expect, test } from 'vitest'
 import { text } from '../support/adapter-replies.ts'
+import { userTexts } from '../support/loop.ts'
 import { look, notes, rejections, startScene } from '../support/loop-advised.ts'
 import type { Scene } from '../support/loop-advised.ts'
 import { breakOff, context, raise, standing, timesGiven, underWay } from '../support/loop-moments.ts'
@@ -114,4 +115,17 @@ test('a turn that the host breaks, and a step that is refused, read the same wit
     return endOf(scene)
   }))
   expect(ends[0]).toEqual(ends[1])
+})
+
+test('what another plugin adds to a step that advice alone would have caused is not lost with that step', async () => {
+  const scene = await startScene({ planMode: true })
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  await scene.loop.command(scene.agent, '/plan')
+  scene.primary.answer(1, text('done'))
+  await scene.agent.whenIdle()
+  const index = scene.steps.length
+  void scene.prompt('and now?')
+  const request = await scene.primary.asked(index)
+  expect(userTexts(request).filter(value => value.includes('plan mode'))).toHaveLength(1)
 })

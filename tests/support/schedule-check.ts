@@ -10,6 +10,7 @@ export function faults(schedule: Schedule, outcome: Outcome): string[] {
   const events = outcome.scene.loop.events(outcome.scene.agent)
   return [
     ...lostOrDoubled(outcome),
+    ...outcome.seen,
     ...woken(events, outcome),
     ...reopened(events, schedule),
     ...outcome.scene.loop.logs.filter(line => line.type === 'error').map(line => `the host logged an error: ${line.text}`),

@@ -6,7 +6,7 @@ import { adviseCall, call, calls, fail, text } from './adapter-replies.ts'
 import type { Reply, ToolCall } from './adapter-replies.ts'
 import { holdTime, shown, startScene } from './loop-advised.ts'
 import type { Scene } from './loop-advised.ts'
-import { listed, readNotes } from './loop-moments.ts'
+import { isAdvice, listed, readNotes } from './loop-moments.ts'
 import type { Listed } from './loop-moments.ts'
 import { settle } from './poll.ts'
 import { finding } from './schedule.ts'
@@ -25,6 +25,8 @@ export interface Outcome {
   readonly stops: readonly number[]
   /** Length of the log when somebody else than the advisor said something that wakes. */
   readonly wakes: readonly number[]
+  /** What was wrong on the way, in words. */
+  readonly seen: readonly string[]
   readonly timersLeft: number
 }
 
@@ -39,7 +41,8 @@ export async function play(schedule: Schedule, advised = true): Promise<Outcome>
     const spy = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => spy.mockRestore())
   }
-  const player = new Player(scene, schedule, advised, time)
+  const doors = keepDoors(scene, schedule)
+  const player = new Player(scene, schedule, advised, time, doors)
   for (const move of schedule.moves) {
     await player.act(move)
     await player.wait(move.pause)
@@ -52,23 +55,25 @@ export async function play(schedule: Schedule, advised = true): Promise<Outcome>
 
 class Player {
   readonly account = {
-    raised: new Set<string>(), dismissed: new Set<string>(), stops: [] as number[], wakes: [] as number[],
+    raised: new Set<string>(), dismissed: new Set<string>(), stops: [] as number[], wakes: [] as number[], seen: [] as string[],
   }
   private readonly scene: Scene
   private readonly schedule: Schedule
   private readonly advised: boolean
   private readonly time: { pass(ms: number): Promise<void> }
+  private readonly letStep: () => boolean
   private answered = 0
   private readonly reviewed = new Set<number>()
   /** Notes of a reply that is out, but may not have been read yet. */
   private fresh: string[] = []
   private said = 0
 
-  constructor(scene: Scene, schedule: Schedule, advised: boolean, time: { pass(ms: number): Promise<void> }) {
+  constructor(scene: Scene, schedule: Schedule, advised: boolean, time: { pass(ms: number): Promise<void> }, letStep: () => boolean) {
     this.scene = scene
     this.schedule = schedule
     this.advised = advised
     this.time = time
+    this.letStep = letStep
   }
 
   async act(act: Act): Promise<void> {
@@ -85,6 +90,7 @@ class Player {
         await loop.command(agent, act.on ? '/plan' : '/plan off')
         return
       case 'time': return this.time.pass(act.ms)
+      case 'let': return void this.letStep()
       case 'advisor':
         if (!this.advised) return
         // What was said in the same breath may or may not have been heard.
@@ -99,7 +105,11 @@ class Player {
   /** Let some turns of the event loop pass; after {@link SETTLED} everything that can happen has happened. */
   async wait(turns: number): Promise<void> {
     for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => void setImmediate(resolve))
-    if (turns >= SETTLED) this.fresh = []
+    if (turns < SETTLED) return
+    this.fresh = []
+    const { agent, loop } = this.scene
+    const queued = agent.status === 'idle' && [...agent.inbox.nextStep, ...agent.inbox.nextTurn].some(isAdvice)
+    if (queued) this.account.seen.push(`advice is queued and nothing will take it, at ${loop.events(agent).length}`)
   }
 
   /** Everything that is open is answered and the user speaks twice, so that nothing has a reason to wait any more. */
@@ -120,6 +130,7 @@ class Player {
       const review = this.openReview()
       if (step !== undefined) this.answer(step, text(`end ${step}`))
       else if (review !== undefined) this.scene.reviewer.answer(this.close(review), text('ok'))
+      else if (this.letStep()) continue
       else if (this.isHanging()) this.stop('escape')
       else if (this.scene.agent.status === 'running' || round < 2) await this.time.pass(31_000)
       else return
@@ -195,6 +206,40 @@ class Player {
     const chosen = pick === undefined ? open : before.slice(pick % Math.max(1, before.length)).slice(0, 1)
     await this.scene.advisor(pick === undefined ? 'dismiss all' : `dismiss ${chosen[0]?.id ?? 0}`)
     for (const note of chosen) if (open.includes(note)) this.account.dismissed.add(note.text)
+  }
+}
+
+/** The other plugins of a schedule. The result lets the step go that is held up, if one is. */
+function keepDoors(scene: Scene, { doors }: Schedule): () => boolean {
+  const held = new Set<() => void>()
+  let count = 0
+  const { ctx } = scene.loop
+  ctx.on('agent/pre-step', async ({ signal }, next) => {
+    const door = doors[count]
+    if (door === 'hold') await hold(signal)
+    if (door === 'break') throw new Error('another plugin breaks')
+    return door === 'refuse' ? { kind: 'reject' } : next()
+  })
+  ctx.on('agent/pre-step', async ({ signal }, next) => {
+    count += 1
+    const door = doors[count]
+    const decision = await next()
+    if (door === 'hold outside') await hold(signal)
+    return door === 'refuse outside' ? { kind: 'reject' } : decision
+  }, { prepend: true })
+  return () => {
+    const [first] = held
+    first?.()
+    return first !== undefined
+  }
+
+  async function hold(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held.add(resolve)
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve()
+    await promise
+    held.delete(resolve)
   }
 }
 

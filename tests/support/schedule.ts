@@ -28,6 +28,11 @@ export type Act =
   | { readonly kind: 'dismiss', readonly pick: number | undefined }
   | { readonly kind: 'plan', readonly on: boolean }
   | { readonly kind: 'time', readonly ms: number }
+  /** Another plugin lets go the step that it holds up. */
+  | { readonly kind: 'let' }
+
+/** What other plugins do to a step before it begins, inside of our listener or outside of it. */
+export type Door = 'open' | 'hold' | 'hold outside' | 'refuse' | 'refuse outside' | 'break'
 
 /** One act, and the turns of the event loop before the next. */
 export type Move = Act & { readonly pause: number }
@@ -40,6 +45,8 @@ export interface Schedule {
   }
   readonly headless: boolean
   readonly moves: readonly Move[]
+  /** By the number of the step that is being prepared. */
+  readonly doors: readonly Door[]
   /** The primary's replies by request. */
   readonly replies: readonly Reply[]
   /** Some reply hangs before its first byte, and an abort then goes unlogged. */
@@ -63,6 +70,9 @@ export function finding(n: number): string {
   return `${root}alia ${root}emus ${root}ixon ${root}unda, see ${root}.ts`
 }
 
+/** So long that a compaction has something to do. */
+const LONG = ', at length'.repeat(300)
+
 class Dice {
   private readonly next: () => number
 
@@ -84,8 +94,10 @@ class Dice {
 }
 
 const WEIGHTS: readonly (readonly [Act['kind'], number])[] = [
-  ['step', 34], ['review', 30], ['say', 14], ['stop', 8], ['time', 4], ['dismiss', 3], ['advisor', 3], ['compact', 2], ['plan', 2],
+  ['step', 36], ['review', 32], ['say', 14], ['stop', 8], ['time', 4], ['dismiss', 4], ['advisor', 4], ['compact', 4], ['plan', 3], ['let', 16],
 ]
+
+const DOORS: readonly Door[] = ['hold', 'hold', 'hold', 'hold outside', 'hold outside', 'refuse', 'refuse outside', 'break']
 
 /** Make the schedule of a seed. */
 export function makeSchedule(seed: number): Schedule {
@@ -97,10 +109,12 @@ export function makeSchedule(seed: number): Schedule {
   const headless = dice.chance(0.1)
   let notes = 0
   const moves: Move[] = [{ kind: 'say', who: 'user', how: 'followup', pause: 3 }]
-  const length = 15 + dice.below(40)
+  const length = 20 + dice.below(60)
   while (moves.length < length) moves.push({ ...makeAct(), pause: dice.chance(0.3) ? 8 : 1 + dice.below(3) })
-  const replies = Array.from({ length: 120 }, (_, index) => makeReply(index))
-  return { seed, config, headless, moves, replies, tainted: replies.some(reply => reply.kind === 'hang') }
+  const replies = Array.from({ length: 200 }, (_, index) => makeReply(index))
+  const shut = dice.of([0, 0.1, 0.3])
+  const doors = Array.from({ length: 200 }, () => dice.chance(shut) ? dice.of(DOORS) : 'open')
+  return { seed, config, headless, moves, replies, doors, tainted: replies.some(reply => reply.kind === 'hang') }
 
   function makeAct(): Act {
     switch (pickKind()) {
@@ -115,6 +129,7 @@ export function makeSchedule(seed: number): Schedule {
       case 'advisor': return { kind: 'advisor', word: dice.of(['off', 'on']) }
       case 'dismiss': return { kind: 'dismiss', pick: dice.chance(0.8) ? dice.below(1000) : undefined }
       case 'plan': return { kind: 'plan', on: dice.chance(0.5) }
+      case 'let': return { kind: 'let' }
       case 'time': return { kind: 'time', ms: dice.of([1_000, 5_000, 31_000]) }
     }
   }
@@ -125,7 +140,7 @@ export function makeSchedule(seed: number): Schedule {
   }
 
   function makeSpeech(): Speech {
-    const count = dice.chance(0.55) ? 1 + dice.below(config.notesPerUpdate) : 0
+    const count = dice.chance(0.65) ? 1 + dice.below(config.notesPerUpdate) : 0
     return {
       notes: Array.from({ length: count }, () => ({ n: notes++, severity: dice.of(SEVERITIES) })),
       waiting: dice.of(['leave', 'leave', 'withdraw', 'revise']), fails: dice.chance(0.06),
@@ -135,7 +150,7 @@ export function makeSchedule(seed: number): Schedule {
   function makeReply(index: number): Reply {
     const roll = dice.below(100)
     if (roll < 62) return look(index)
-    if (roll < 92) return text(`answer ${index}`)
+    if (roll < 92) return text(`answer ${index}${LONG}`)
     if (roll < 96) return maxTokens(`the beginning of answer ${index}`)
     return roll < 98 ? fail({ code: 'SERVER', status: 500 }) : hang({ taint: true })
   }

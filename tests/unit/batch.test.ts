@@ -54,6 +54,7 @@ describe('a fresh conversation', () => {
 })
 
 test('a gap is told to a conversation that goes on', () => {
+  expect(texts({ gap: { updates: 1, latest: undefined } })).toEqual(['[1 earlier update was not shown to you]', DELTA])
   expect(texts({ gap: { updates: 3, latest: 'Also b.' } })).toEqual([
     '[3 earlier updates were not shown to you]\nIn them the user said:\n**user:** Also b.', DELTA,
   ])

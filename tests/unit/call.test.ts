@@ -14,11 +14,11 @@ beforeEach(() => {
   controller = new AbortController()
 })
 
-/** What every call leaves behind: no timer, no listener, no open stream. */
+/** What every call leaves behind: no timer, no listener, no open stream, and a provider that was told. */
 afterEach(() => {
   expect(clock.pending).toEqual([])
   expect(getEventListeners(controller.signal, 'abort')).toEqual([])
-  for (const call of model.calls) expect(call.returned).toBe(true)
+  for (const call of model.calls) expect([call.returned, call.request.signal?.aborted]).toEqual([true, true])
 })
 
 /** Start one call. `settled` says whether it has ended. */

@@ -57,6 +57,10 @@ describe('too many messages', () => {
     expect(render(many, { maxDeltaMessages: 99 })[0]).toBe(`${OMITTED}\n**agent:** m1`)
   })
 
+  test('may be one alone', () => {
+    expect(render(many, { maxDeltaMessages: 1 })).toEqual([`${OMITTED}\n**agent:** m99`])
+  })
+
   test('are all shown when the number is not bounded', () => {
     expect(render(many, { maxDeltaMessages: 0 })).toHaveLength(100)
   })

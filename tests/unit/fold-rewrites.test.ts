@@ -68,6 +68,19 @@ describe('a compaction, as the host logs it', () => {
     expect(present()).toEqual(['SUMMARY'])
   })
 
+  test('leaves what came after it, the end of a turn and a call without a result among it', () => {
+    step('one')
+    log.startTurn()
+    log.startStep()
+    log.user('ask')
+    log.call('bash', { command: 'sleep 9' })
+    log.endStep()
+    log.endTurn({ kind: 'aborted', reason: { kind: 'user' } })
+    feed(fold, log)
+    compact(messages().slice(0, 2))
+    expect(fold.present().map(entry => entry.kind)).toEqual(['context', 'user', 'tool', 'end'])
+  })
+
   test('that gives up rewrites nothing', () => {
     step('one')
     feed(fold, log)

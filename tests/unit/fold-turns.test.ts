@@ -98,6 +98,17 @@ describe('the phase', () => {
     expect(fold.phase).toEqual({ kind: 'idle', end: { kind: 'aborted', reason: { kind: 'user' } } })
   })
 
+  test('what was under way in a turn that was given up is not shown with the next one', () => {
+    log.startTurn()
+    log.startStep()
+    log.call('bash', { command: 'sleep 9' })
+    feed(fold, log)
+    fold.abandonTurn()
+    const from = log.events.length
+    answered('New.')
+    expect(feed(fold, log, from)[0]?.entries.map(entry => entry.kind)).toEqual(['user', 'agent'])
+  })
+
   test('giving up a turn that has ended, or none, changes nothing', () => {
     fold.abandonTurn()
     expect(fold.phase).toEqual({ kind: 'idle', end: undefined })

@@ -190,6 +190,7 @@ describe('who speaks', () => {
 
 test('a turn that pursues a goal is known as one until the next turn', () => {
   const seen: boolean[] = []
+  expect(fold.goalRound).toBe(false)
   log.startTurn()
   log.message('go on', { kind: 'goal' })
   log.endTurn()

@@ -25,9 +25,32 @@ describe('a note that the user dismissed', () => {
     expect(judge(NOTE)).toBe('repeat')
   })
 
+  test('is known in a near copy also behind a later note that resembles the copy more', () => {
+    guard.dismiss('alpha bravo charlie delta echo foxtrot golf hotel india juliett', 'nit')
+    guard.remember('alpha bravo charlie delta echo foxtrot golf hotel lima kilo', 'nit')
+    expect(judge('alpha bravo charlie delta echo foxtrot golf hotel india kilo')).toBe('repeat')
+  })
+
   test('leaves other notes alone', () => {
     guard.dismiss(NOTE, 'concern')
     expect(judge('The test in `src/b.test.ts` was deleted instead of fixed.')).toBe('admit')
+  })
+})
+
+describe('a note that its reviewer took back', () => {
+  test('may be given again', () => {
+    guard.remember('Check `a.ts`.', 'concern')
+    guard.remember('Check `b.ts`.', 'concern')
+    guard.forget('Check `a.ts`.')
+    expect(judge('Check `a.ts`.', 'concern')).toBe('admit')
+    expect(judge('Check `b.ts`.', 'concern')).toBe('repeat')
+  })
+
+  test('stays away when the user had dismissed it, and a stranger is no trouble', () => {
+    guard.dismiss('Check `a.ts`.', 'concern')
+    guard.forget('Check `a.ts`.')
+    guard.forget('Nobody said this.')
+    expect(judge('Check `a.ts`.')).toBe('repeat')
   })
 })
 

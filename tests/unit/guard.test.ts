@@ -93,6 +93,11 @@ describe('a near copy is a repeat', () => {
       '`parseDate` ignores the time zone of its input, so the day is wrong.',
       '`parseDate` does not respect the time zone of its input: the day comes out wrong.',
     ],
+    [
+      'one name less',
+      'In `src/date.ts`, `parseDate` ignores the time zone of its input and is off by a day.',
+      '`parseDate` ignores the time zone of its input and is off by a day.',
+    ],
     ['Chinese with a counter', '测试已经连续失败3次，错误相同。', '测试已经连续失败4次，错误相同。'],
     ['Chinese, reworded a little', '用户要求修改文件 `b.txt`，但是代理修改了 `a.txt`。', '用户要求的是修改文件 `b.txt`，但是代理修改了 `a.txt`！'],
     ['Chinese around a bare path', '文件a.ts没有处理空值，会抛出异常。', '注意文件a.ts没有处理空值，会抛出异常。'],
@@ -150,6 +155,11 @@ describe('two findings are two, whatever words they share', () => {
       'The result of `npm run lint` was a failure, and it was passed over.',
     ],
     [
+      'other words in quotes',
+      'The command `rename` is called with an option that does not exist in this version.',
+      'The command `remove` is called with an option that does not exist in this version.',
+    ],
+    [
       'numbered files',
       'Migration `db/001_users.sql` drops a column that is still read.',
       'Migration `db/002_orders.sql` drops a column that is still read.',
@@ -194,7 +204,7 @@ describe('the memory', () => {
     expect(judge(numbered(0))).toBe('admit')
     expect(judge(numbered(1))).toBe('repeat')
     expect(judge(numbered(MEMORY_LIMIT))).toBe('repeat')
-  })
+  }, 60_000)
 
   test('is not filled by the same note', () => {
     guard.remember(NOTE, 'nit')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../src/observe/entry.ts'
 import { renderGap, renderHead, renderPlanMode, renderReconfirm, type PastNote, type Pinned } from '../../src/review/head.ts'
 
-const PINNED: Pinned = { cwd: '/work', task: 'Fix a.', latest: 'Also b.', notes: [], muted: [], planRules: undefined }
+const PINNED: Pinned = { cwd: '/shop', task: 'Fix a.', latest: 'Also b.', notes: [], muted: [], planRules: undefined }
 const user = (text: string): Entry => ({ kind: 'user', seq: 0, text })
 const note = (text: string, more: Partial<PastNote> = {}): PastNote => ({ text, severity: 'nit', fate: 'delivered at step 1.1', ...more })
 
@@ -15,17 +15,17 @@ function head(pinned: Partial<Pinned>, batch: readonly Entry[] = []): string {
 
 describe('the task', () => {
   test('and the latest message of the user are pinned', () => {
-    expect(head({})).toBe('Working folder: /work\n\nThe user\'s request:\n**user:** Fix a.\n\nThe user\'s latest message:\n**user:** Also b.')
+    expect(head({})).toBe('Working folder: /shop\n\nThe user\'s request:\n**user:** Fix a.\n\nThe user\'s latest message:\n**user:** Also b.')
   })
 
   test('is pinned once when nothing was said after it', () => {
-    expect(head({ latest: 'Fix a.' })).toBe('Working folder: /work\n\nThe user\'s request:\n**user:** Fix a.')
+    expect(head({ latest: 'Fix a.' })).toBe('Working folder: /shop\n\nThe user\'s request:\n**user:** Fix a.')
   })
 
   test('is not repeated when the update itself shows it', () => {
     expect(head({}, [user('Fix a.')])).not.toContain('Fix a.')
     expect(head({}, [user('Also b.')])).not.toContain('Also b.')
-    expect(head({}, [user('Fix a.'), user('Also b.')])).toBe('Working folder: /work')
+    expect(head({}, [user('Fix a.'), user('Also b.')])).toBe('Working folder: /shop')
   })
 
   test('is repeated when only somebody else said the same', () => {

@@ -69,16 +69,16 @@ describe('over a long session', () => {
   test.each<[string, NoteState]>([['delivered', DELIVERED], ['withdrawn', { kind: 'withdrawn' }], ['dismissed', { kind: 'dismissed' }]])(
     'notes that were %s are let go, the oldest first', (_name, state) => {
       for (let index = 1; index <= 800; index += 1) add(`n${index}`, state)
-      expect(inbox.list().length).toBeLessThanOrEqual(500)
-      expect(inbox.list().at(-1)?.note.text).toBe('n800')
-      expect(inbox.list()[0]?.note.id).toBe(800 - inbox.list().length + 1)
+      expect(inbox.list().map(({ note }) => note.id)).toEqual(Array.from({ length: 500 }, (_, index) => index + 301))
       expect(inbox.accepted).toBe(800)
       expect(inbox.get(1)).toBeUndefined()
     })
 
   test('a note that nobody has seen stays, whatever their number', () => {
     const message = messageId('m')
-    const states: NoteState[] = [UNROUTED, { kind: 'aside' }, { kind: 'card', reason: 'x' }, { kind: 'steered', message }, { kind: 'entering', message }]
+    const states: NoteState[] = [
+      UNROUTED, { kind: 'aside' }, { kind: 'card', reason: 'x' }, { kind: 'steered', message }, { kind: 'entering', message },
+    ]
     for (let index = 0; index < 700; index += 1) add(`n${index}`, states[index % states.length])
     expect(inbox.list()).toHaveLength(700)
     for (let index = 0; index < 700; index += 1) add(`later${index}`, DELIVERED)

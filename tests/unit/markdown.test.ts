@@ -3,7 +3,7 @@ import type { TurnEndReason } from '@deepseek-ai/dsh-session'
 import type { Entry } from '../../src/observe/entry.ts'
 import { omission, renderArguments, renderDiff, renderEntry } from '../../src/observe/markdown.ts'
 
-const OPTIONS = { cwd: '/work', includeReasoning: false }
+const OPTIONS = { cwd: '/shop', includeReasoning: false }
 type Tool = Extract<Entry, { kind: 'tool' }>
 
 function tool(more: Partial<Tool> = {}): Tool {
@@ -44,6 +44,7 @@ describe('what each kind of entry looks like', () => {
   test('reasoning is shown when asked for', () => {
     const entry = agent({ text: 'I look.', reasoning: 'hm' })
     expect(renderEntry(entry, { ...OPTIONS, includeReasoning: true })).toBe('**agent, thinking:** hm\n**agent:** I look.')
+    expect(renderEntry(agent({ text: 'I look.', reasoning: ' \n' }), { ...OPTIONS, includeReasoning: true })).toBe('**agent:** I look.')
   })
 
   test.each<[TurnEndReason, string]>([
@@ -55,7 +56,7 @@ describe('what each kind of entry looks like', () => {
   })
 
   test('a file that was read loses the host\'s wrapper, and the footer of a whole file', () => {
-    const wrapped = (body: string) => tool({ output: `<path>/work/a.txt</path>\n<type>file</type>\n<content>\n${body}\n</content>` })
+    const wrapped = (body: string) => tool({ output: `<path>/shop/a.txt</path>\n<type>file</type>\n<content>\n${body}\n</content>` })
     expect(renderEntry(wrapped('1: one\n2: two\n\n(End of file - total 2 lines)'), OPTIONS)).toBe('→ read(a.txt)\n[tool result]\n1: one\n2: two')
     const part = '1: one\n\n(Showing lines 1-1 of 9. Use offset=2 to continue.)'
     expect(renderEntry(wrapped(part), OPTIONS)).toBe(`→ read(a.txt)\n[tool result]\n${part}`)
@@ -70,18 +71,18 @@ describe('what each kind of entry looks like', () => {
 
 describe('the arguments of a call', () => {
   test.each([
-    ['{"offset":1,"file_path":"/work/src/a.ts","limit":9}', 'src/a.ts, offset=1, limit=9'],
-    ['{"pattern":"x","path":"/work/src"}', 'src, pattern=x'],
-    ['{"command":"ls /work/src","timeout":5}', 'ls /work/src, timeout=5'],
-    ['{"path":"/workshop/a"}', '/workshop/a'],
-    ['{"path":"/work"}', '/work'],
+    ['{"offset":1,"file_path":"/shop/src/a.ts","limit":9}', 'src/a.ts, offset=1, limit=9'],
+    ['{"pattern":"x","path":"/shop/src"}', 'src, pattern=x'],
+    ['{"command":"ls /shop/src","timeout":5}', 'ls /shop/src, timeout=5'],
+    ['{"path":"/shopping/a"}', '/shopping/a'],
+    ['{"path":"/shop"}', '/shop'],
     ['{"count":3,"other":true}', '3, other=true'],
     ['{"path":7,"name":"n"}', 'n, path=7'],
     ['{"a":{"b":[1]},"c":null}', '{"b":[1]}, c=null'],
     ['{"command":"a\\n  b\\nc"}', 'a ⏎ b ⏎ c'],
     ['{}', ''], ['[]', '[]'], ['"text"', '"text"'], ['null', 'null'], ['', ''], ['{"path": "a', '{"path": "a'],
   ])('%s are shown as %j', (json, expected) => {
-    expect(renderArguments(json, '/work')).toBe(expected)
+    expect(renderArguments(json, '/shop')).toBe(expected)
   })
 
   test('a long argument beside the main one is not shown but said to be there', () => {
@@ -106,7 +107,7 @@ describe('the arguments of a call', () => {
   })
 
   test('a folder outside, no folder and the root leave paths whole', () => {
-    for (const cwd of ['/other', undefined, '/']) expect(renderArguments('{"path":"/work/a"}', cwd)).toBe('/work/a')
+    for (const cwd of ['/other', undefined, '/']) expect(renderArguments('{"path":"/shop/a"}', cwd)).toBe('/shop/a')
   })
 
   test('with eighty thousand spaces in them are cut before they are searched', () => {

@@ -52,9 +52,10 @@ describe('a call of `advise`', () => {
     expect(answers?.[0]).toMatch(/^Not recorded/)
   })
 
-  test.each(['', '{', '{"note": "Look."', 'note=Look.', '{note: "Look."}', '{"note": "Look."}}'])('with broken arguments %j is told so', (args) => {
-    expect(outcome(read(advise(args)))).toEqual({ kind: 'no-verdict', answers: [expect.stringMatching(/^Not recorded.*JSON/)] })
-  })
+  test.each(['', '{', '{"note": "Look."', 'note=Look.', '{note: "Look."}', '{"note": "Look."}}'])(
+    'with broken arguments %j is told so', (args) => {
+      expect(outcome(read(advise(args)))).toEqual({ kind: 'no-verdict', answers: [expect.stringMatching(/^Not recorded.*JSON/)] })
+    })
 
   test('of another name is told that there is no such tool', () => {
     const { kind, answers } = outcome(read(call('bash', { command: 'rm -rf .' })))
@@ -136,7 +137,8 @@ describe('a JSON frame', () => {
 
   test.each([
     ['cut off', '{"note": "Look.", "sev'], ['with a mistyped note', '{"note": ["Look."]}'],
-    ['with single quotes', '{\'note\': \'Look.\'}'], ['without a note', '{"severity": "blocker"}'], ['with a trailing comma', '{"note": "Look.",}'],
+    ['with single quotes', '{\'note\': \'Look.\'}'], ['without a note', '{"severity": "blocker"}'],
+    ['with a trailing comma', '{"note": "Look.",}'],
   ])('%s is dropped, and is no verdict', (_name, text) => {
     expect(outcome(read(say(text)))).toEqual({ kind: 'no-verdict', answers: [] })
   })

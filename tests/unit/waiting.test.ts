@@ -126,6 +126,13 @@ describe('draining', () => {
   })
 })
 
+test('a run that is cancelled already is not drained at all', async () => {
+  controller.abort({ kind: 'user' })
+  const work = new Work()
+  expect(await drain(work.wait, { seconds: 600, failed: false }, clock, controller.signal)).toBeUndefined()
+  expect(clock.pending).toEqual([])
+})
+
 describe('what the agent has not seen', () => {
   const note = (text: string, severity: Note['severity']): Note => ({ id: 1, text, severity, advisor: undefined, update: 1, at: 0 })
 

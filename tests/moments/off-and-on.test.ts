@@ -1,0 +1,158 @@
+/** `/advisor off` and `on` in the middle of things: the inbox is kept, tells the truth meanwhile, and nothing slips through. */
+import { expect, test } from 'vitest'
+import { text } from '../support/adapter-replies.ts'
+import { look, notes, startScene } from '../support/loop-advised.ts'
+import type { Scene } from '../support/loop-advised.ts'
+import { escape, listed, raise, standing, timesGiven, underWay } from '../support/loop-moments.ts'
+
+const NOTE = 'The files in src/old are still imported by main.ts.'
+
+/** One card; the agent rests. */
+async function withCard(): Promise<Scene> {
+  const scene = await startScene()
+  await underWay(scene)
+  escape(scene.agent)
+  await scene.agent.whenIdle()
+  await scene.review(0, raise(NOTE, 'concern'))
+  return scene
+}
+
+/** The third step is being prepared by another plugin until the gate opens. */
+function holdThirdStep(scene: Scene): { open(): void, readonly reached: Promise<void> } {
+  const gate = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  scene.loop.ctx.on('agent/pre-step', async ({ step }, next) => {
+    if (step !== 3) return next()
+    reached.resolve()
+    await gate.promise
+    return next()
+  })
+  return { open: gate.resolve, reached: reached.promise }
+}
+
+test('a note that is dismissed while it is queued does not reach the primary after `/advisor off` either', async () => {
+  const scene = await startScene()
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'blocker'))
+  await scene.advisor('off')
+  await scene.advisor('dismiss 1')
+  expect(notes(await scene.step(1))).toEqual([])
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  expect(timesGiven(scene.agent, 'src/old')).toBe(0)
+})
+
+test('`/advisor off` keeps the inbox, and what waited enters with the user\'s words once it is on again', async () => {
+  const scene = await withCard()
+  await scene.advisor('off')
+  expect(await standing(scene, NOTE)).toBe('card')
+  void scene.prompt('while off')
+  expect(notes(await scene.primary.asked(2))).toEqual([])
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  await scene.advisor('on')
+  expect((await listed(scene)).map(note => [note.id, note.standing])).toEqual([[1, 'card']])
+  void scene.prompt('and on')
+  expect(notes(await scene.primary.asked(3))).toEqual([`concern: ${NOTE}`])
+})
+
+test('a note that is queued when the advisor is switched off is said once, and then counts as delivered', async () => {
+  const scene = await startScene()
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  await scene.advisor('off')
+  const request = await scene.step(1)
+  await scene.advisor('on')
+  const given = notes(request).length
+  expect(await standing(scene, NOTE)).toBe(given === 1 ? 'delivered' : 'card')
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  void scene.prompt('and now?')
+  await scene.primary.asked(3)
+  expect(timesGiven(scene.agent, 'src/old')).toBe(1)
+})
+
+test('while it is off the list tells the truth about a note that was queued', async () => {
+  const scene = await startScene()
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  await scene.advisor('off')
+  const request = await scene.step(1)
+  expect(await standing(scene, NOTE)).toBe(notes(request).length === 1 ? 'delivered' : 'card')
+})
+
+test('a note that is dismissed while it is queued stays away when the advisor is switched off after that', async () => {
+  const scene = await startScene()
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'blocker'))
+  await scene.advisor('dismiss 1')
+  await scene.advisor('off')
+  expect(notes(await scene.step(1))).toEqual([])
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  expect(timesGiven(scene.agent, 'src/old')).toBe(0)
+})
+
+test.each(['nit', 'concern'] as const)('off while a step is being prepared: its %s is said and counts as delivered, or is not said', async (severity) => {
+  const scene = await startScene()
+  const third = holdThirdStep(scene)
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, severity))
+  scene.primary.answer(1, look(1))
+  await third.reached
+  await scene.advisor('off')
+  third.open()
+  const request = await scene.primary.asked(2)
+  // What is not said stays: as a card, or, where it never interrupts, waiting for the next step.
+  expect(notes(request).length === 1 ? ['delivered'] : ['card', 'waiting']).toContain(await standing(scene, NOTE))
+  await scene.advisor('on')
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  void scene.prompt('and now?')
+  await scene.primary.asked(3)
+  expect(timesGiven(scene.agent, 'src/old')).toBe(1)
+})
+
+test('off while a step is being prepared, and dismissed before it begins: it is not said', async () => {
+  const scene = await startScene()
+  const third = holdThirdStep(scene)
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  scene.primary.answer(1, look(1))
+  await third.reached
+  await scene.advisor('off')
+  await scene.advisor('dismiss 1')
+  third.open()
+  expect(notes(await scene.primary.asked(2))).toEqual([])
+})
+
+test('the plugin\'s end while a step is being prepared lets the step go as it would without us', async () => {
+  const scene = await startScene()
+  const third = holdThirdStep(scene)
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  scene.primary.answer(1, look(1))
+  await third.reached
+  await scene.fiber.dispose()
+  third.open()
+  await scene.primary.asked(2)
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  expect(scene.loop.lastText(scene.agent)).toBe('done')
+})
+
+test('off and on again while the answer is reviewed: the blocker that is given up with its review is not raised twice', async () => {
+  const scene = await startScene()
+  const run = scene.prompt('go')
+  await scene.primary.asked(0)
+  scene.primary.answer(0, text('done'))
+  await run
+  const request = await scene.reviewer.asked(0)
+  await scene.advisor('off')
+  expect(request.signal?.aborted).toBe(true)
+  scene.reviewer.answer(0, raise(NOTE, 'blocker'))
+  await scene.advisor('on')
+  await scene.loop.settle()
+  expect(await listed(scene)).toEqual([])
+  expect(scene.steps).toHaveLength(1)
+})
