@@ -54,6 +54,7 @@ export class AdvisedSession {
     const session = this
     this.delivery = new Delivery({
       agent, guard: this.guard,
+      get reviewing() { return session.live !== undefined },
       get oneShot() { return shared.headless || isSubagent(agent) },
       get fold() { return session.fold },
       config: () => this.resolve().config,
@@ -93,7 +94,7 @@ export class AdvisedSession {
     else if (ready) this.start()
     else if (this.live !== undefined) {
       // Off means that nothing of ours reaches the agent any more; the inbox stays.
-      this.delivery.recall('the advisor was switched off')
+      this.delivery.recall({ kind: 'card', reason: 'the advisor was switched off' })
       await this.stop()
     }
   }
@@ -115,7 +116,7 @@ export class AdvisedSession {
     if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeWaiting())
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
     if (observed?.kind === 'update') live.offer(observed.update)
-    else if (observed?.kind === 'rewritten') live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position })
+    else if (observed?.kind === 'rewritten') live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position, final: !this.fold.isWorking })
   }
 
   /** The agent came to rest. Synchronous up to the claim on a headless run's end: after it the host would be gone. */
@@ -219,7 +220,7 @@ export class AdvisedSession {
   }
 
   private catchUpWithLog(): void {
-    if (this.delivery.inbox.in('steered', 'entering').length === 0) return
+    if (this.delivery.inbox.in('steered', 'claimed', 'entering').length === 0) return
     const log = new Fold()
     log.prime(this.agent.session.events, (event) => {
       if (event.type === 'user/message' && isAdvisory(event.data)) this.delivery.onLogged(event.data, log.position)

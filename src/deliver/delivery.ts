@@ -10,9 +10,9 @@ import type { WaitingNote } from '../review/head.ts'
 import type { Candidate } from '../review/reply.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity } from './immunity.ts'
-import { Inbox } from './inbox.ts'
+import { Inbox, type Item } from './inbox.ts'
 import { advisoryMessage } from './message.ts'
-import { UNDELIVERED, type Note } from './note.ts'
+import { UNDELIVERED, type Note, type NoteState } from './note.ts'
 import { route, type Activity, type Route, type RouteState } from './route.ts'
 
 /** What delivery needs from its session. */
@@ -22,6 +22,8 @@ export interface DeliveryHost {
   readonly guard: EmissionGuard
   /** Nobody speaks to this agent again once its run is over: a headless run, or a subagent. */
   readonly oneShot: boolean
+  /** Switched on: while it is not, nothing of ours reaches the agent. */
+  readonly reviewing: boolean
   config(): Config
   now(): number
   /** Advice reopened an answer, which a later one may now hide. */
@@ -82,7 +84,7 @@ export class Delivery {
 
   /** Route what waits for the primary to stand still. Called when a turn opens and when the agent is idle. */
   routeWaiting(): void {
-    if (this.gathering || this.isSettling()) return
+    if (!this.host.reviewing || this.gathering || this.isSettling()) return
     const steered: Note[] = []
     for (const note of this.inbox.in('unrouted')) {
       const way = route(note.severity, this.routeState())
@@ -94,19 +96,19 @@ export class Delivery {
 
   /** The agent came to rest: what it did not take is settled. */
   onIdle(): void {
-    for (const note of this.inbox.in('entering')) this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
-    if (this.isStopped()) {
-      for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'card', reason: 'the run was stopped' })
-      this.recall('the run was stopped')
-    }
+    for (const note of this.inbox.in('claimed', 'entering')) this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
+    // What is still queued missed its turn, and nothing would wake the agent for it: where it goes is decided anew.
+    this.recall({ kind: 'unrouted' })
+    if (this.isStopped()) for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'unrouted' })
     this.routeWaiting()
   }
 
-  /** Take what is queued out of the host's inbox and keep it. */
-  recall(reason: string): void {
+  /** Take what is queued out of the host's inbox again. */
+  recall(state: NoteState): void {
     for (const id of [...this.sent.keys()]) {
+      const notes = this.inbox.of(id)
       if (!this.host.agent.inbox.remove(id)) continue
-      for (const note of this.inbox.of(id)) this.inbox.move(note, { kind: 'card', reason })
+      for (const note of notes) this.inbox.move(note, state)
       this.sent.delete(id)
     }
   }
@@ -132,7 +134,7 @@ export class Delivery {
     const { nextStep, nextTurn } = this.host.agent.inbox
     const queued = new Set([...nextStep, ...nextTurn].map(message => message.id))
     for (const { note, state } of this.inbox.list()) {
-      if ('message' in state && state.kind !== 'entering' && !queued.has(state.message)) {
+      if (state.kind === 'steered' && !queued.has(state.message)) {
         this.inbox.move(note, { kind: 'card', reason: 'the queue was cleared' })
       }
     }
@@ -157,7 +159,7 @@ export class Delivery {
    */
   admitStep({ claimed, step }: Omit<Entrance, 'messages'>): boolean {
     if (claimed.some(message => message.source.kind === 'user')) this.reopened = 0
-    const causedByUs = step > 1 && !this.isWorking() && claimed.length > 0 && claimed.every(message => this.sent.has(message.id))
+    const causedByUs = step > 1 && !this.host.fold.isWorking && claimed.length > 0 && claimed.every(message => this.sent.has(message.id))
     return !causedByUs || this.reopenFor(claimed.flatMap(message => this.inbox.of(message.id)))
   }
 
@@ -168,7 +170,7 @@ export class Delivery {
     const others = messages.filter(message => !ours.includes(message))
     const spoken = claimed.some(message => message.source.kind === 'user')
     const interrupting = ours.flatMap(message => this.inbox.of(message.id))
-    const joining = claimed.length > 0 || (step > 1 && this.isWorking()) ? this.joining() : []
+    const joining = claimed.length > 0 || (step > 1 && this.host.fold.isWorking) ? this.joining() : []
     const cards = spoken ? this.inbox.in('card') : []
     const entering = [...interrupting, ...joining.map(({ note }) => note), ...cards]
     if (entering.length === 0) return others
@@ -185,7 +187,7 @@ export class Delivery {
 
   /** The host took our message for a step, which may still not come to be. */
   onClaimed(message: UserMessage): void {
-    for (const note of this.inbox.of(message.id)) this.inbox.move(note, { kind: 'entering', message: message.id })
+    for (const note of this.inbox.of(message.id)) this.inbox.move(note, { kind: 'claimed', message: message.id })
   }
 
   /** Our message stands in the log. */
@@ -225,8 +227,7 @@ export class Delivery {
     const item = this.inbox.get(id)
     if (item === undefined) return false
     this.host.guard.dismiss(item.note.text, item.note.severity)
-    this.inbox.move(item.note, { kind: 'dismissed' })
-    if (item.state.kind === 'steered' && this.inbox.of(item.state.message).length === 0) this.host.agent.inbox.remove(item.state.message)
+    this.takeBack(item, { kind: 'dismissed' })
     return true
   }
 
@@ -239,8 +240,16 @@ export class Delivery {
   private settle({ replaces }: Candidate): boolean {
     const item = replaces === undefined ? undefined : this.inbox.get(replaces)
     if (item === undefined || !this.undelivered().includes(item.note)) return false
-    this.inbox.move(item.note, { kind: 'withdrawn' })
+    if (!this.takeBack(item, { kind: 'withdrawn' })) return false
     this.host.guard.forget(item.note.text)
+    return true
+  }
+
+  /** Settle a note for good. False when the step that holds it is on its way already. */
+  private takeBack({ note, state }: Item, settled: NoteState): boolean {
+    if (state.kind === 'entering') return false
+    this.inbox.move(note, settled)
+    if (state.kind === 'steered' && this.inbox.of(state.message).length === 0) this.host.agent.inbox.remove(state.message)
     return true
   }
 
@@ -265,12 +274,6 @@ export class Delivery {
     const reopens = ways.some(({ way }) => way.kind === 'steer')
     if (reopens) this.countReopening()
     return reopens
-  }
-
-  /** The model owes something: the step happens whatever we do. */
-  private isWorking(): boolean {
-    const { phase } = this.host.fold
-    return phase.kind === 'turn' && phase.standing === 'working'
   }
 
   private park(note: Note, way: Route): void {

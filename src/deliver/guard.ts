@@ -92,7 +92,9 @@ export class EmissionGuard {
 
   private find(note: string): Memory | undefined {
     const print = fingerprint(note)
-    return this.memory.findLast(known => known.key === print.key || isSame(known, print))
+    const alike = this.memory.filter(known => known.key === print.key || isSame(known, print))
+    // What the user put away decides before all else, then the very same words, then the newest.
+    return alike.find(known => known.dismissed) ?? alike.find(known => known.key === print.key) ?? alike.at(-1)
   }
 }
 

@@ -26,6 +26,8 @@ export type NoteState =
   | { readonly kind: 'card', readonly reason: string }
   /** In the host's inbox. */
   | { readonly kind: 'steered', readonly message: MessageId }
+  /** Taken from the host's inbox for a step that is being prepared. */
+  | { readonly kind: 'claimed', readonly message: MessageId }
   /** Handed to a step that has not begun. */
   | { readonly kind: 'entering', readonly message: MessageId }
   /** In the session's log, so in the model's context. */
@@ -36,7 +38,7 @@ export type NoteState =
   | { readonly kind: 'dismissed' }
 
 /** States in which the primary has not seen the note and may still see it. */
-export const UNDELIVERED = ['unrouted', 'aside', 'card', 'steered', 'entering'] as const satisfies readonly NoteState['kind'][]
+export const UNDELIVERED = ['unrouted', 'aside', 'card', 'steered', 'claimed', 'entering'] as const satisfies readonly NoteState['kind'][]
 
 /** One line on what became of a note, for the user and for its reviewer. */
 export function describeState(state: NoteState): string {
@@ -44,6 +46,7 @@ export function describeState(state: NoteState): string {
     case 'unrouted':
     case 'aside': return 'waiting for the next step'
     case 'steered':
+    case 'claimed':
     case 'entering': return 'on its way'
     case 'card': return `kept for the user's next message (${state.reason})`
     case 'delivered': return `delivered at step ${state.turn}.${state.step}`

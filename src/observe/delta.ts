@@ -23,40 +23,52 @@ export interface Shown {
   readonly entry: Entry
 }
 
+interface Rendered extends Shown {
+  readonly heading: string
+}
+
 /**
  * Render updates, oldest first, as consecutive user messages.
  * @returns none when nothing in them is worth showing.
  */
 export function renderDelta(stretches: readonly Stretch[], limits: DeltaLimits, options: RenderOptions): Shown[] {
-  const shown = stretches.flatMap(stretch => stretch.entries
-    .map(entry => ({ text: renderEntry(entry, options), entry }))
-    .filter(({ text }) => text !== '')
-    .map(({ text, entry }, index) => ({ text: index === 0 ? `## step ${stretch.turn}.${stretch.step}\n${text}` : text, entry })))
-  const last = stretches.findLast(stretch => stretch.entries.length > 0)
-  const working = last !== undefined && !last.final && last.entries.at(-1)?.kind !== 'end'
-  const bounded = bound(shown, limits)
-  const newest = bounded.pop()
-  if (newest === undefined) return []
-  return [...bounded, working ? { ...newest, text: `${newest.text}\n${WORKING}` } : newest]
+  const all = stretches.flatMap(({ turn, step, entries }) => entries
+    .map(entry => ({ heading: `## step ${turn}.${step}`, text: renderEntry(entry, options), entry }))
+    .filter(({ text }) => text !== ''))
+  const kept = bound(all, limits)
+  const marker = isWorking(stretches) ? `\n${WORKING}` : ''
+  return kept.map(({ heading, text, entry }, index) => {
+    const omitted = index === 0 && kept.length < all.length ? `${OMITTED}\n` : ''
+    const headed = heading === kept[index - 1]?.heading ? text : `${heading}\n${text}`
+    return { text: `${omitted}${headed}${index === kept.length - 1 ? marker : ''}`, entry }
+  })
 }
 
-/** Room for the marks that a cut leaves, so that the bound holds with them. */
-const MARKS = 160
+/** Whether the newest stretch leaves the agent at work. */
+function isWorking(stretches: readonly Stretch[]): boolean {
+  const newest = stretches.findLast(stretch => stretch.entries.length > 0)
+  const last = newest?.entries.at(-1)
+  if (newest === undefined || last === undefined || newest.final) return false
+  return last.kind !== 'end' && !(last.kind === 'agent' && last.interrupted)
+}
 
-function bound(all: readonly Shown[], { maxDeltaMessages, maxDeltaChars }: DeltaLimits): Shown[] {
+/** Room for the marks that a cut leaves and for one heading, so that the bound holds with them. */
+const MARKS = 180
+const HEADING = 24
+
+function bound(all: readonly Rendered[], { maxDeltaMessages, maxDeltaChars }: DeltaLimits): Rendered[] {
   const newest = maxDeltaMessages > 0 ? all.slice(-maxDeltaMessages) : all
   const room = maxDeltaChars - MARKS
-  const kept: Shown[] = []
+  const kept: Rendered[] = []
   let size = 0
-  for (const { text, entry } of newest.toReversed()) {
-    const fits = size + text.length <= room
+  for (const message of newest.toReversed()) {
+    const length = message.text.length + HEADING
+    const fits = size + length <= room
     if (!fits && kept.length > 0) break
-    kept.unshift({ text: fits ? text : cutWhole(text, room), entry })
-    size += text.length
+    kept.unshift(fits ? message : { ...message, text: cutWhole(message.text, room) })
+    size += length
   }
-  const [oldest, ...rest] = kept
-  if (oldest === undefined || kept.length === all.length) return kept
-  return [{ ...oldest, text: `${OMITTED}\n${oldest.text}` }, ...rest]
+  return kept
 }
 
 /** Cut a rendered message. Its lines are safe as they stand; only the one that the tail begins in the middle of is new. */

@@ -38,10 +38,14 @@ export function reasoningOf(content: readonly ContentBlock[]): string {
   return content.map(block => block.type === 'reasoning' ? block.text : '').join('')
 }
 
-/** The entry for a user-role message, by who sent it. */
-export function entryOfMessage(seq: number, message: UserMessage): Entry {
+/** Forms of context that the host sends again and again about itself: nothing of the work is in them. */
+const HOUSEKEEPING: ReadonlySet<string | undefined> = new Set(['snapshot', 'catalog'])
+
+/** The entry for a user-role message, by who sent it; none for the host's housekeeping. */
+export function entryOfMessage(seq: number, message: UserMessage): Entry | undefined {
   const text = textOf(message.content)
-  const source = message.source as { kind: string, plugin?: string, summary?: string }
+  const source = message.source as { kind: string, plugin?: string, form?: string, summary?: string }
+  if (HOUSEKEEPING.has(source.form)) return undefined
   if (source.kind === 'user') return { kind: isUserCommand(text) ? 'user-command' : 'user', seq, text }
   const label = source.plugin ?? source.kind
   return { kind: 'context', seq, label, text: source.summary ?? text }

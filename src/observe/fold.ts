@@ -84,6 +84,11 @@ export class Fold {
     this.turns = 0
   }
 
+  /** The model owes something. */
+  get isWorking(): boolean {
+    return this.phase.kind === 'turn' && this.phase.standing === 'working'
+  }
+
   /** The open or last turn and step. */
   get position(): { readonly turn: number, readonly step: number } {
     return { turn: this.turn, step: this.step }
@@ -119,6 +124,7 @@ export class Fold {
         if (source.kind === 'goal') this.goalRound = true
         const entry = entryOfMessage(event.seq, event.data)
         if (isReplacement(event)) return this.replace(event, entry)
+        if (entry === undefined) return
         if (entry.kind === 'user') {
           this.stopped = false
           this.task ??= entry.text
@@ -205,13 +211,13 @@ export class Fold {
     return { kind: 'update', update }
   }
 
-  private replace(event: SurfaceEvent, entry: Entry): Observation {
+  private replace(event: SurfaceEvent, entry: Entry | undefined): Observation {
     const gone = new Set(event.sourceEventSeqs)
     const [first, last] = [Math.min(...gone), Math.max(...gone)]
     const isGone = (known: Entry) => gone.has(known.seq) || (isOffSurface(known) && first <= known.seq && known.seq <= last)
     const at = this.recent.findIndex(isGone)
     this.recent = this.recent.filter(known => !isGone(known))
-    this.recent.splice(at < 0 ? 0 : at, 0, entry)
+    if (entry !== undefined) this.recent.splice(at < 0 ? 0 : at, 0, entry)
     return this.rewritten()
   }
 

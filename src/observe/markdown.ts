@@ -3,10 +3,16 @@
 import { elide, truncate } from '../text.ts'
 import type { Diff, Entry } from './entry.ts'
 
+/** Where the reviewer has already read the very same result of the very same call, as `1.2`. */
+export type SameResult = (entry: ToolEntry) => string | undefined
+
+export type ToolEntry = Extract<Entry, { kind: 'tool' }>
+
 export interface RenderOptions {
   /** The agent's working folder; paths below it are shown relative to it. */
   readonly cwd: string | undefined
   readonly includeReasoning: boolean
+  readonly sameResult?: SameResult
 }
 
 /** Ends an update while the agent is still at work. */
@@ -47,24 +53,27 @@ function renderAgent(entry: Extract<Entry, { kind: 'agent' }>, options: RenderOp
   return parts.join('\n')
 }
 
-function renderTool(entry: Extract<Entry, { kind: 'tool' }>, options: RenderOptions): string {
+function renderTool(entry: ToolEntry, options: RenderOptions): string {
   const outcome = entry.outcome === 'ok' ? '' : entry.outcome === 'error' ? ' failed' : ' did not finish'
-  const call = `→ ${inline(entry.name, NAME_LIMIT)}(${renderArguments(entry.args, options.cwd)})${outcome}`
+  const edited = entry.diffs.length > 0 && entry.outcome === 'ok'
+  // A diff shows what the other arguments of an edit would only announce.
+  const call = `→ ${inline(entry.name, NAME_LIMIT)}(${renderArguments(entry.args, options.cwd, edited)})${outcome}`
   if (entry.outcome === 'pending') return call
-  const shown = entry.diffs.length > 0 && entry.outcome === 'ok'
-    ? entry.diffs.map(diff => renderDiff(diff)).join('\n')
-    : unwrapRead(entry.output)
-  return shown.trim() === '' ? call : `${call}\n[tool result]\n${body(shown, OUTPUT_LIMIT)}`
+  const shown = edited ? entry.diffs.map(diff => renderDiff(diff)).join('\n') : unwrapRead(entry.output)
+  if (shown.trim() === '') return call
+  const same = options.sameResult?.(entry)
+  return same === undefined ? `${call}\n[tool result]\n${body(shown, OUTPUT_LIMIT)}` : `${call}\n[tool result] the same as at step ${same}`
 }
 
-/** `main argument, other=…`: what is not shown is said to be there. */
-export function renderArguments(json: string, cwd: string | undefined): string {
+/** `main argument, other=…`: what is not shown is said to be there, unless only the main one is asked for. */
+export function renderArguments(json: string, cwd: string | undefined, onlyMain = false): string {
   let args: unknown
   try { args = JSON.parse(json) } catch { return inline(json, ARGUMENT_LIMIT) }
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return inline(json, ARGUMENT_LIMIT)
   const entries = Object.entries(args)
   const main = MAIN_ARGUMENTS.find(key => typeof (args as Record<string, unknown>)[key] === 'string') ?? entries[0]?.[0]
   return entries
+    .filter(([key]) => !onlyMain || key === main)
     .sort(([a], [b]) => Number(b === main) - Number(a === main))
     .map(([key, value]) => {
       const text = relative(typeof value === 'string' ? value : JSON.stringify(value), cwd)
@@ -94,7 +103,9 @@ export function renderDiff(diff: Diff): string {
 /** Drop the wrapper of the host's `read`: the path stands in the call, and a whole file needs no footer. */
 function unwrapRead(output: string): string {
   const match = /^<path>.*<\/path>\n<type>file<\/type>\n<content>\n([\s\S]*)\n<\/content>$/.exec(output)
-  return match?.[1] === undefined ? output : match[1].replace(/\n*\(End of file - total \d+ lines\)$/, '')
+  if (match?.[1] === undefined) return output
+  const footer = match[1].lastIndexOf('\n(End of file - total ')
+  return footer < 0 ? match[1] : match[1].slice(0, footer).trimEnd()
 }
 
 /** A cut text in which no line can pose as framing of ours. */

@@ -70,10 +70,12 @@ export class Backlog {
     return this.taken
   }
 
-  /** The reviewer has seen what was taken. */
-  settle(): void {
+  /** The reviewer has seen what was taken. Returns it. */
+  settle(): readonly Update[] {
+    const seen = this.taken
     this.taken = []
     this.told = NO_GAP
+    return seen
   }
 
   /** Give up what was taken, or all that waits. Returns how many updates that were. */
@@ -87,8 +89,8 @@ export class Backlog {
   }
 
   /** Replace all by one stretch: the transcript as it stands after a rewrite. */
-  restart(entries: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step'>): void {
-    this.held = entries.length === 0 ? [] : [{ ...at, boundary: 'step', mutated: false, final: false, entries }]
+  restart(entries: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step' | 'final'>): void {
+    this.held = entries.length === 0 ? [] : [{ ...at, boundary: 'step', mutated: false, entries }]
     this.taken = []
     this.told = NO_GAP
     this.untold = NO_GAP

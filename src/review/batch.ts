@@ -3,7 +3,9 @@
 import type { Message } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
 import { renderDelta } from '../observe/delta.ts'
+import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
+import type { SameResult } from '../observe/markdown.ts'
 import type { Gap } from './backlog.ts'
 import { toMessages } from './conversation.ts'
 import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned, type WaitingNote } from './head.ts'
@@ -11,6 +13,8 @@ import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned, ty
 /** New messages, and what becomes true once they have been read. */
 export interface Batch {
   readonly messages: readonly Message[]
+  /** Entries it shows. */
+  readonly shown: ReadonlySet<Entry>
   /** Rules of plan mode that then stand in the conversation. */
   readonly plan: string | undefined
   /** Remarks of the user it carries. */
@@ -30,13 +34,16 @@ export interface BatchInput {
   /** What the user wants the reviewer to know. */
   readonly remarks: readonly string[]
   readonly stale: readonly WaitingNote[]
+  readonly sameResult: SameResult
 }
 
 /** Compose one batch; it has no messages when there is nothing to review. */
 export function composeBatch(input: BatchInput, config: Config): Batch {
   const { pinned, fresh, gap, remarks, stale } = input
   const plan = pinned.planRules
-  const delta = renderDelta(input.updates, config, { cwd: pinned.cwd, includeReasoning: config.includeReasoning })
+  const delta = renderDelta(input.updates, config, {
+    cwd: pinned.cwd, includeReasoning: config.includeReasoning, sameResult: input.sameResult,
+  })
   const lead = [
     ...fresh ? renderHead(pinned, delta.map(({ entry }) => entry)) : [],
     ...!fresh && gap.updates > 0 ? [renderGap(gap)] : [],
@@ -45,5 +52,6 @@ export function composeBatch(input: BatchInput, config: Config): Batch {
     ...stale.length > 0 ? [renderReconfirm(stale)] : [],
   ]
   const texts = delta.length === 0 ? [] : [...lead, ...delta.map(({ text }) => text)]
-  return { messages: toMessages(texts), plan, remarks: remarks.length, asked: stale.map(note => note.id) }
+  const shown = new Set(delta.map(({ entry }) => entry))
+  return { messages: toMessages(texts), shown, plan, remarks: remarks.length, asked: stale.map(note => note.id) }
 }

@@ -19,6 +19,7 @@ import type { Pinned, WaitingNote } from './head.ts'
 import { Progress } from './progress.ts'
 import { ADVISE_TOOL, systemText } from './prompt.ts'
 import { readReply, type Candidate } from './reply.ts'
+import { ShownResults } from './results.ts'
 
 /** The words of the design's failure table. */
 export type ReviewerState =
@@ -60,6 +61,7 @@ export class Reviewer {
   private readonly tally: Tally
   private readonly conversation = new Conversation()
   private readonly backlog = new Backlog()
+  private readonly results = new ShownResults()
   private readonly lifetime = new AbortController()
   private working: Promise<void> | undefined
   /** Batches lost in a row. */
@@ -113,7 +115,7 @@ export class Reviewer {
   }
 
   /** The primary's past was rewritten: start over from the transcript as it stands. */
-  reset(present: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step'>): void {
+  reset(present: readonly Entry[], at: Pick<Update, 'number' | 'turn' | 'step' | 'final'>): void {
     this.clear()
     this.backlog.restart(present, at)
   }
@@ -222,7 +224,7 @@ export class Reviewer {
     const upTo = updates.at(-1)?.number ?? 0
     const batch = composeBatch({
       updates, pinned: this.host.pinned(), fresh: this.conversation.fresh, gap: this.backlog.gap,
-      shownPlan: this.shownPlan, remarks: this.remarks, stale: this.host.stale(),
+      shownPlan: this.shownPlan, remarks: this.remarks, stale: this.host.stale(), sameResult: this.results.find,
     }, config)
     if (batch.messages.length === 0) {
       this.backlog.settle()
@@ -245,7 +247,7 @@ export class Reviewer {
     if (batch !== undefined) {
       const calls = verdict.kind === 'silent' ? [] : verdict.calls
       this.conversation.commit(batch.messages, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
-      this.backlog.settle()
+      this.results.add(this.backlog.settle(), batch.shown)
       this.shownPlan = batch.plan
       this.remarks = this.remarks.slice(batch.remarks)
       this.host.onReconfirmed(batch.asked)
@@ -326,6 +328,7 @@ export class Reviewer {
   private clear(): void {
     this.epoch += 1
     this.conversation.clear()
+    this.results.clear()
     this.shownPlan = undefined
   }
 

@@ -8,6 +8,8 @@ import { bash, lastText, notes, startLines, userTexts } from './moments-line.ts'
 const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL }
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'
+/** For an answer: what the reviewer said before it is known to the host when it comes. */
+const TAKING_ITS_TIME = { delayMs: 300 }
 
 let host: Host
 
@@ -36,7 +38,7 @@ test('nit, concern and blocker about different steps are each in the next reques
     await primary.asked(index + 1)
     reviewer.answer(index, reply)
     await reviewer.ended(index)
-    primary.answer(index + 1, index === 3 ? text('answer') : step(index + 2))
+    primary.answer(index + 1, index === 3 ? text('answer', TAKING_ITS_TIME) : step(index + 2))
   }
   reviewer.answer(4, empty())
 
@@ -99,7 +101,7 @@ test('a blocker that comes while the answer streams buys a second one: it is on 
   await primary.asked(1)
   reviewer.answer(0, advise(FILES, 'blocker'))
   await reviewer.ended(0)
-  primary.answer(1, text('All is clean.\nNothing is left.'))
+  primary.answer(1, text('All is clean.\nNothing is left.', TAKING_ITS_TIME))
   expect(notes(await primary.asked(2))).toEqual([`blocker: ${FILES}`])
   primary.answer(2, text('Now it is.'))
   for (const index of [1, 2]) reviewer.answer(index, empty())
@@ -118,7 +120,7 @@ test('a concern that comes while the answer streams buys none: it is told on std
   await primary.asked(1)
   reviewer.answer(0, advise(FILES, 'concern'))
   await reviewer.ended(0)
-  primary.answer(1, text('answer'))
+  primary.answer(1, text('answer', TAKING_ITS_TIME))
   reviewer.answer(1, empty())
 
   expect(await run).toMatchObject({

@@ -145,3 +145,37 @@ test('send-now with a note queued loses no note: it enters with what was sent, i
   expect(await session.turns()).toBe(2)
   expect(session.primary.requests).toHaveLength(3)
 })
+
+test('a stop while a step waits for the reviewer ends the wait, and the step never comes', async () => {
+  await web.configure({ ...ON, syncBacklog: 1 })
+  try {
+    const session = await web.open()
+    await session.prompt('Clean up the sources')
+    session.primary.answer(0, toolCalls([bash('echo step 1')]))
+    await session.reviewer.asked(0)
+    expect(await session.isRunning()).toBe(true)
+    await session.stop()
+    session.reviewer.answer(0, advise(FILES, 'blocker'))
+    await session.reviewed(1)
+    expect(session.primary.requests).toHaveLength(1)
+    expect(await session.isRunning()).toBe(false)
+    expect(notes(await goOn(session, 1))).toEqual([`blocker: ${FILES}`])
+  } finally {
+    await web.configure(ON)
+  }
+})
+
+test('switching the advisor off lets a step go that waits for the reviewer', async () => {
+  await web.configure({ ...ON, syncBacklog: 1 })
+  try {
+    const session = await web.open()
+    await session.prompt('Clean up the sources')
+    session.primary.answer(0, toolCalls([bash('echo step 1')]))
+    await session.reviewer.asked(0)
+    await session.advisor('off')
+    expect(notes(await session.primary.asked(1))).toEqual([])
+    expect(session.reviewer.requests[0]).toMatchObject({ aborted: true })
+  } finally {
+    await web.configure(ON)
+  }
+})

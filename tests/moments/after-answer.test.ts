@@ -1,10 +1,10 @@
 /** Around the end of a turn: what may reopen an answer, how often, and that no instant of it swallows a note. */
 import { expect, test } from 'vitest'
-import type { SessionEvent } from '@deepseek-ai/dsh-session'
+import type { GenerateOptions } from '@deepseek-ai/dsh-llm'
 import { hold, gateOf, maxTokens, text } from '../support/adapter-replies.ts'
-import type { Script } from '../support/adapter-replies.ts'
-import { notes, startScene } from '../support/loop-advised.ts'
-import type { Scene } from '../support/loop-advised.ts'
+import type { Reply, Script } from '../support/adapter-replies.ts'
+import type { Loop } from '../support/loop.ts'
+import { look, notes, startScene } from '../support/loop-advised.ts'
 import { breakOff, context, escape, listed, raise, SEVERITIES, standing, timesGiven, turns, underWay } from '../support/loop-moments.ts'
 import type { Severity } from '../support/loop-moments.ts'
 
@@ -14,36 +14,53 @@ async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick += 1) await Promise.resolve()
 }
 
-/** Let the review that is held speak some ticks after an event of the second step or of the turn's end. */
-function speakAt(scene: Scene, type: SessionEvent['type'], delay: number, severity: Severity): void {
-  let spoken = false
-  scene.loop.ctx.on('session/event', (_session, event) => {
-    if (spoken || event.type !== type || scene.steps.length < 2) return
-    spoken = true
-    void ticks(delay).then(() => { scene.reviewer.answer(0, raise(NOTE, severity)) })
-  })
+/** On an agent of its own: the answer is let go, and so many ticks later the review of the step before it. */
+async function race(loop: Loop, held: Held, delay: number, severity: Severity) {
+  const agent = await loop.agent()
+  const before = loop.requests.primary.length
+  held.answer = hold(text('done'))
+  held.review = hold(raise(NOTE, severity))
+  const run = loop.prompt(agent, 'go')
+  await Promise.all([gateOf(held.answer).reached, gateOf(held.review).reached])
+  await loop.settle()
+  gateOf(held.answer).release()
+  await ticks(delay)
+  gateOf(held.review).release()
+  await run
+  await loop.settle()
+  await agent.whenIdle()
+  const steps = loop.requests.primary.length - before
+  const given = timesGiven(agent, 'Zebra')
+  await loop.prompt(agent, 'thanks')
+  return { steps, given, later: timesGiven(agent, 'Zebra') - given }
 }
 
-const INSTANTS = (['assistant/message', 'step/end', 'turn/end'] as const)
-  .flatMap(type => [0, 1, 2, 3, 5, 8, 13].flatMap(delay => SEVERITIES.map(severity => [severity, delay, type] as const)))
+interface Held {
+  answer: Reply
+  review: Reply
+}
 
-test.each(INSTANTS)('a %s that comes %i ticks after %s is said once, and only a blocker reopens the answer', async (severity, delay, type) => {
-  const scene = await startScene({ config: { immuneTurns: 0 } })
-  await underWay(scene)
-  speakAt(scene, type, delay, severity)
-  for (let later = 1; later < 8; later += 1) scene.reviewer.answer(later, text('ok'))
-  scene.primary.answer(1, text('done'))
-  scene.primary.answer(2, text('done again'))
-  await scene.agent.whenIdle()
-  await scene.loop.settle()
-  await scene.agent.whenIdle()
-  expect(scene.steps).toHaveLength(severity === 'blocker' ? 3 : 2)
-  expect(timesGiven(scene.agent, 'Zebra')).toBe(severity === 'blocker' ? 1 : 0)
-  expect(scene.agent.inbox.hasPending).toBe(false)
-  const index = scene.steps.length
-  void scene.prompt('thanks')
-  await scene.primary.asked(index)
-  expect(timesGiven(scene.agent, 'Zebra')).toBe(1)
+/** A first step, an answer that is held, and its first review held; all that follows at once. */
+async function startRaces(): Promise<{ loop: Loop, held: Held }> {
+  const held: Held = { answer: text(''), review: text('') }
+  const asked = new Map<string, number>()
+  function turnOf({ sessionId }: GenerateOptions): number {
+    const count = asked.get(String(sessionId)) ?? 0
+    asked.set(String(sessionId), count + 1)
+    return count
+  }
+  const { loop } = await startScene({
+    config: { immuneTurns: 0 },
+    primary: request => [look(0), held.answer][turnOf(request)] ?? text('done again'),
+    reviewer: request => turnOf(request) === 0 ? held.review : text('ok'),
+  })
+  return { loop, held }
+}
+
+test.each(SEVERITIES)('a %s that comes any number of ticks around the end of the turn is said once, and only a blocker reopens', async (severity) => {
+  const { loop, held } = await startRaces()
+  const expected = severity === 'blocker' ? { steps: 3, given: 1, later: 0 } : { steps: 2, given: 0, later: 1 }
+  for (let delay = 0; delay < 90; delay += 1) expect(await race(loop, held, delay, severity), `${delay} ticks`).toEqual(expected)
 })
 
 const STOPS = [0, 1, 2, 3, 4, 6, 8, 12].flatMap(delay => (['before', 'after'] as const).map(side => [delay, side] as const))
@@ -156,4 +173,15 @@ test('notes that arrive together after the answer reopen it once, the lesser one
   await scene.agent.whenIdle()
   expect(turns(scene.agent)).toBe(2)
   expect((await listed(scene)).map(note => note.standing).sort()).toEqual(['card', 'delivered', 'delivered'])
+})
+
+test('a concern that is queued when another plugin breaks the work off takes it up again, as one raised a moment later would', async () => {
+  const scene = await startScene()
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  expect(await standing(scene, NOTE)).toBe('queued')
+  breakOff(scene.agent)
+  await scene.loop.settle()
+  expect(turns(scene.agent)).toBe(2)
+  expect(notes(scene.steps[2])).toEqual([`concern: ${NOTE}`])
 })

@@ -126,6 +126,23 @@ test('off while a step is being prepared, and dismissed before it begins: it is 
   expect(notes(await scene.primary.asked(2))).toEqual([])
 })
 
+test('a note that was waiting for a step in preparation is not queued once the advisor is off, and buys no step after the answer', async () => {
+  const scene = await startScene()
+  const third = holdThirdStep(scene)
+  await underWay(scene)
+  scene.primary.answer(1, look(1))
+  await third.reached
+  await scene.review(0, raise(NOTE, 'concern'))
+  await scene.advisor('off')
+  third.open()
+  const request = await scene.primary.asked(2)
+  expect(scene.agent.inbox.hasPending).toBe(false)
+  expect(notes(request).length === 1 ? ['delivered'] : ['card', 'waiting']).toContain(await standing(scene, NOTE))
+  scene.primary.answer(2, text('done'))
+  await scene.agent.whenIdle()
+  expect(scene.steps).toHaveLength(3)
+})
+
 test('the plugin\'s end while a step is being prepared lets the step go as it would without us', async () => {
   const scene = await startScene()
   const third = holdThirdStep(scene)

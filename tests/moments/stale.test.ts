@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { advise, adviseCall, call, calls, maxTokens, text } from '../support/adapter-replies.ts'
 import type { Reply } from '../support/adapter-replies.ts'
 import { userTexts } from '../support/loop.ts'
-import { added, advisories, notes, shown, startScene } from '../support/loop-advised.ts'
+import { added, advisories, look, notes, shown, startScene } from '../support/loop-advised.ts'
 import type { Scene } from '../support/loop-advised.ts'
 import { escape, listed, raise, standing, timesGiven, underWay } from '../support/loop-moments.ts'
 
@@ -139,6 +139,25 @@ test('a note that the reviewer takes back while it is queued does not reach the 
   await scene.agent.whenIdle()
   expect(scene.steps).toHaveLength(4)
   expect(timesGiven(scene.agent, 'Zebra')).toBe(0)
+})
+
+test('a note that already stands in a step cannot be taken back any more: it counts as delivered', async () => {
+  const scene = await startScene()
+  const gate = Promise.withResolvers<void>()
+  scene.loop.ctx.on('agent/pre-step', async ({ step }, next) => {
+    const decision = await next()
+    if (step === 4) await gate.promise
+    return decision
+  }, { prepend: true })
+  await underWay(scene)
+  await scene.step(1)
+  await scene.review(0, raise(NOTE, 'concern'))
+  scene.primary.answer(2, look(2))
+  await scene.loop.settle()
+  await scene.review(1, calls(call('advise', { note: '', replaces: 1 })))
+  gate.resolve()
+  expect(notes(await scene.primary.asked(3))).toEqual([`concern: ${NOTE}`])
+  expect(await standing(scene, NOTE)).toBe('delivered')
 })
 
 test('the question is put again when the call that carried it failed', async () => {

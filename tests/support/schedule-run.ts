@@ -61,19 +61,19 @@ class Player {
   private readonly schedule: Schedule
   private readonly advised: boolean
   private readonly time: { pass(ms: number): Promise<void> }
-  private readonly letStep: () => boolean
+  private readonly doors: Doors
   private answered = 0
   private readonly reviewed = new Set<number>()
   /** Notes of a reply that is out, but may not have been read yet. */
   private fresh: string[] = []
   private said = 0
 
-  constructor(scene: Scene, schedule: Schedule, advised: boolean, time: { pass(ms: number): Promise<void> }, letStep: () => boolean) {
+  constructor(scene: Scene, schedule: Schedule, advised: boolean, time: { pass(ms: number): Promise<void> }, doors: Doors) {
     this.scene = scene
     this.schedule = schedule
     this.advised = advised
     this.time = time
-    this.letStep = letStep
+    this.doors = doors
   }
 
   async act(act: Act): Promise<void> {
@@ -90,7 +90,7 @@ class Player {
         await loop.command(agent, act.on ? '/plan' : '/plan off')
         return
       case 'time': return this.time.pass(act.ms)
-      case 'let': return void this.letStep()
+      case 'let': return void this.doors.letGo()
       case 'advisor':
         if (!this.advised) return
         // What was said in the same breath may or may not have been heard.
@@ -130,7 +130,7 @@ class Player {
       const review = this.openReview()
       if (step !== undefined) this.answer(step, text(`end ${step}`))
       else if (review !== undefined) this.scene.reviewer.answer(this.close(review), text('ok'))
-      else if (this.letStep()) continue
+      else if (this.doors.letGo()) continue
       else if (this.isHanging()) this.stop('escape')
       else if (this.scene.agent.status === 'running' || round < 2) await this.time.pass(31_000)
       else return
@@ -205,14 +205,22 @@ class Player {
     const open = before.filter(note => ['waiting', 'queued', 'card'].includes(note.standing))
     const chosen = pick === undefined ? open : before.slice(pick % Math.max(1, before.length)).slice(0, 1)
     await this.scene.advisor(pick === undefined ? 'dismiss all' : `dismiss ${chosen[0]?.id ?? 0}`)
-    for (const note of chosen) if (open.includes(note)) this.account.dismissed.add(note.text)
+    if (!this.doors.fixed) for (const note of chosen) if (open.includes(note)) this.account.dismissed.add(note.text)
   }
 }
 
-/** The other plugins of a schedule. The result lets the step go that is held up, if one is. */
-function keepDoors(scene: Scene, { doors }: Schedule): () => boolean {
+interface Doors {
+  /** Let the step go that is held up; false when none is. */
+  letGo(): boolean
+  /** A step is held up with its messages fixed: nothing can be taken out of it any more. */
+  readonly fixed: boolean
+}
+
+/** The other plugins of a schedule. */
+function keepDoors(scene: Scene, { doors }: Schedule): Doors {
   const held = new Set<() => void>()
   let count = 0
+  let fixed = 0
   const { ctx } = scene.loop
   ctx.on('agent/pre-step', async ({ signal }, next) => {
     const door = doors[count]
@@ -224,13 +232,18 @@ function keepDoors(scene: Scene, { doors }: Schedule): () => boolean {
     count += 1
     const door = doors[count]
     const decision = await next()
+    fixed += 1
     if (door === 'hold outside') await hold(signal)
+    fixed -= 1
     return door === 'refuse outside' ? { kind: 'reject' } : decision
   }, { prepend: true })
-  return () => {
-    const [first] = held
-    first?.()
-    return first !== undefined
+  return {
+    letGo() {
+      const [first] = held
+      first?.()
+      return first !== undefined
+    },
+    get fixed() { return fixed > 0 },
   }
 
   async function hold(signal: AbortSignal): Promise<void> {

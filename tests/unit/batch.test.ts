@@ -9,7 +9,7 @@ const user = (text: string): Entry => ({ kind: 'user', seq: 0, text })
 const update = (...entries: Entry[]): Update => ({ number: 1, turn: 1, step: 1, boundary: 'step', mutated: false, final: true, entries })
 
 const INPUT: BatchInput = {
-  updates: [update(agent('I look.'))], fresh: false, gap: { updates: 0, latest: undefined }, shownPlan: undefined, remarks: [], stale: [],
+  updates: [update(agent('I look.'))], fresh: false, gap: { updates: 0, latest: undefined }, shownPlan: undefined, remarks: [], stale: [], sameResult: () => undefined,
   pinned: { cwd: undefined, task: 'Fix a.', latest: 'Fix a.', notes: [], muted: [], planRules: undefined },
 }
 const DELTA = '## step 1.1\n**agent:** I look.'

@@ -48,17 +48,17 @@ describe('too many messages', () => {
   test('leave the newest after a mark', () => {
     const texts = render(many)
     expect(texts).toHaveLength(60)
-    expect(texts[0]).toBe(`${OMITTED}\n**agent:** m40`)
+    expect(texts[0]).toBe(`${OMITTED}\n## step 1.1\n**agent:** m40`)
     expect(texts.at(-1)).toBe('**agent:** m99')
   })
 
   test('as many as allowed are no cut', () => {
     expect(render(many, { maxDeltaMessages: 100 }).join()).not.toContain(OMITTED)
-    expect(render(many, { maxDeltaMessages: 99 })[0]).toBe(`${OMITTED}\n**agent:** m1`)
+    expect(render(many, { maxDeltaMessages: 99 })[0]).toBe(`${OMITTED}\n## step 1.1\n**agent:** m1`)
   })
 
   test('may be one alone', () => {
-    expect(render(many, { maxDeltaMessages: 1 })).toEqual([`${OMITTED}\n**agent:** m99`])
+    expect(render(many, { maxDeltaMessages: 1 })).toEqual([`${OMITTED}\n## step 1.1\n**agent:** m99`])
   })
 
   test('are all shown when the number is not bounded', () => {
@@ -67,7 +67,7 @@ describe('too many messages', () => {
 
   test('across stretches the newest are kept too', () => {
     const texts = render([stretch(1, [said('a'), said('b')]), stretch(2, [said('c')], true)], { maxDeltaMessages: 2 })
-    expect(texts).toEqual([`${OMITTED}\n**agent:** b`, '## step 1.2\n**agent:** c'])
+    expect(texts).toEqual([`${OMITTED}\n## step 1.1\n**agent:** b`, '## step 1.2\n**agent:** c'])
   })
 })
 
@@ -107,7 +107,7 @@ describe('too many characters', () => {
   test('the newest is shown, cut, even when it alone is too long', () => {
     const texts = render([stretch(1, [said('old'), said('n'.repeat(6_000))], true)], { maxDeltaChars: 1_000 })
     expect(texts).toHaveLength(1)
-    expect(texts[0]).toMatch(/^… <earlier messages omitted>\n\*\*agent:\*\* n+\n\[… \d+ characters left out for you; the agent saw them …\]\nn+$/)
+    expect(texts[0]).toMatch(/^… <earlier messages omitted>\n## step 1\.1\n\*\*agent:\*\* n+\n\[… \d+ characters left out for you; the agent saw them …\]\nn+$/)
   })
 })
 

@@ -43,7 +43,7 @@ describe('one turn', () => {
   test('is cut at every step end, and what the turn end adds is nothing new', () => {
     realTurn()
     const updates = feed(fold, log)
-    expect(kinds(updates[0])).toEqual(['user: Fix it.', 'context: cwd and time', 'agent: I look.', 'tool: read'])
+    expect(kinds(updates[0])).toEqual(['user: Fix it.', 'agent: I look.', 'tool: read'])
     expect(kinds(updates[1])).toEqual(['agent: Done.'])
     expect(updates.slice(2).flatMap(update => update.entries)).toEqual([])
     expect(updates.map(({ turn, step, boundary, final }) => ({ turn, step, boundary, final })).slice(0, 2)).toEqual([
