@@ -42,7 +42,7 @@ export class Advisor {
   /** Bring subscriptions and reviewers in line with the configuration. */
   async refresh(): Promise<void> {
     const stored = this.isStoredReady()
-    void this.reportDisabled()
+    this.shared.host.whenSettled(() => this.tellDisabled())
     if (stored) for (const agent of this.ctx.agents.list()) this.of(agent)
     this.awaiting.set(stored)
     await this.refreshSessions()
@@ -123,12 +123,11 @@ export class Advisor {
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
   }
 
-  /** Say once why an advisor that is wanted cannot run; not before all of the host's rows have had their say. */
-  private async reportDisabled(): Promise<void> {
-    await this.shared.settled()
+  /** Say once why an advisor that is wanted cannot run. */
+  private tellDisabled(): void {
     const resolved = resolveAdvisorConfig(this.shared.source())
     const reason = resolved.kind === 'disabled' ? resolved.reason : undefined
-    if (reason !== undefined && reason !== this.told) this.shared.tell(`disabled: ${reason}`)
+    if (reason !== undefined && reason !== this.told) this.shared.host.tell(`disabled: ${reason}`)
     this.told = reason
   }
 
@@ -141,7 +140,7 @@ export class Advisor {
     try {
       return work()
     } catch (error) {
-      this.ctx.logger.error(error)
+      this.shared.host.report(error)
       return undefined
     }
   }
@@ -150,7 +149,7 @@ export class Advisor {
     try {
       await work
     } catch (error) {
-      this.ctx.logger.error(error)
+      this.shared.host.report(error)
     }
   }
 

@@ -4,24 +4,27 @@
 /** The name on `globalThis` under which all copies of this module find the same register. */
 export const REVIEWER_KEY = '__dshAdvisorReviewer__'
 
-/** The line of one host root: the holder stands first. */
-type Line = { activate(): void }[]
+/** A fiber that wants the role. */
+export interface Claimant {
+  /** What the user knows it by. */
+  readonly name: string
+  /** Called once when the role is its own: at once, or when those before it have left. */
+  activate(): void
+}
 
 /**
  * Ask for the reviewer role of one host.
  * @param root - the host's root context; each root has one reviewer.
- * @param activate - called once when the role is ours: now, or when those before us have left.
  * @returns gives the role, or the place in line, back; a second call does nothing.
  */
-export function claimReviewer(root: object, activate: () => void): () => void {
+export function claimReviewer(root: object, claimant: Claimant): () => void {
   const lines = register()
   const line = lines.get(root) ?? []
   lines.set(root, line)
-  const place = { activate }
-  line.push(place)
-  if (line[0] === place) activate()
+  line.push(claimant)
+  if (line[0] === claimant) claimant.activate()
   return () => {
-    const index = line.indexOf(place)
+    const index = line.indexOf(claimant)
     if (index < 0) return
     line.splice(index, 1)
     if (line.length === 0) lines.delete(root)
@@ -29,12 +32,13 @@ export function claimReviewer(root: object, activate: () => void): () => void {
   }
 }
 
-/** Whether somebody holds the role in this host. */
-export function isClaimed(root: object): boolean {
-  return register().has(root)
+/** Who holds the role in a host. */
+export function reviewerOf(root: object): Claimant | undefined {
+  return register().get(root)?.[0]
 }
 
-function register(): WeakMap<object, Line> {
-  const scope = globalThis as { [REVIEWER_KEY]?: WeakMap<object, Line> }
+/** By host root, the line of those who want the role: the holder stands first. */
+function register(): WeakMap<object, Claimant[]> {
+  const scope = globalThis as { [REVIEWER_KEY]?: WeakMap<object, Claimant[]> }
   return scope[REVIEWER_KEY] ??= new WeakMap()
 }

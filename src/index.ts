@@ -6,15 +6,15 @@ import type {} from '@deepseek-ai/dsh-commands'
 import type {} from '@deepseek-ai/dsh-llm'
 import type {} from '@deepseek-ai/dsh-settings'
 import { Advisor } from './advisor.ts'
-import { claimReviewer } from './claim.ts'
+import { claimReviewer, reviewerOf, type Claimant } from './claim.ts'
 import { systemClock } from './clock.ts'
 import type { ConfigSource } from './config/resolve.ts'
 import { ENVIRONMENT_KEY, withEnvironment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
 import { bridgeSettings } from './config/settings.ts'
+import { hostOf, type Host } from './host.ts'
 import { readPlanRules } from './observe/plan.ts'
 import { registerCommand } from './surface/command.ts'
-import { createTeller } from './surface/tell.ts'
 
 export { REVIEWER_KEY } from './claim.ts'
 export { Config } from './config/schema.ts'
@@ -26,14 +26,17 @@ export const inject = ['agents', 'llm', 'sessions']
 
 /** Mount the plugin. `config` has passed the schema. */
 export function apply(ctx: Context, config: Config): void {
+  const host = hostOf(ctx)
   ctx.effect(() => {
     let reviewer: { dispose(): Promise<void> } | undefined
-    const release = claimReviewer(ctx.root, () => {
-      reviewer = ctx.plugin({ name: 'advisor-reviewer', inject, apply: (reviewerCtx: Context) => mount(reviewerCtx, config) })
-    })
-    if (reviewer === undefined) {
-      createTeller(ctx).tell('this row is inert: another row of the same plugin reviews in this host already; it takes over when that one goes')
+    const claimant: Claimant = {
+      get name() { return host.row },
+      activate() {
+        reviewer = ctx.plugin({ name: 'advisor-reviewer', inject, apply: (reviewerCtx: Context) => mount(reviewerCtx, config) })
+      },
     }
+    const release = claimReviewer(ctx.root, claimant)
+    if (reviewer === undefined) host.whenSettled(() => tellInert(host, ctx.root, claimant))
     // The role is given up last: the next holder registers the same names.
     return async () => {
       await reviewer?.dispose()
@@ -42,18 +45,24 @@ export function apply(ctx: Context, config: Config): void {
   }, 'advisor.claim()')
 }
 
+function tellInert(host: Host, root: object, claimant: Claimant): void {
+  const holder = reviewerOf(root)
+  if (holder === undefined || holder === claimant) return
+  host.tell(`row "${host.row}" does nothing: row "${holder.name}" of the same plugin was loaded first and is the one that counts; keep only one of them`)
+}
+
 function mount(ctx: Context, config: Config): void {
-  const teller = createTeller(ctx)
-  const tell = (text: string) => { teller.tell(text) }
+  const host = hostOf(ctx)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const advisor = new Advisor(ctx, {
-    llm: ctx.llm, clock: systemClock, tell,
-    get headless() { return teller.headless },
-    settled: async () => { await (ctx.get('loader') as { await(): Promise<void> } | undefined)?.await() },
+    llm: ctx.llm, clock: systemClock, host,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     planRules: agent => readPlanRules(ctx, agent),
   })
-  stored = bridgeSettings(ctx, config, () => { void advisor.refresh() })
-  registerCommand(ctx, advisor, systemClock, tell)
-  void advisor.refresh()
+  // Names are taken last, so that a plugin that owns one of them keeps it and the host boots.
+  host.whenSettled(() => {
+    stored = bridgeSettings(ctx, config, () => { void advisor.refresh() }, host.tell)
+    registerCommand(ctx, advisor, systemClock, host.tell)
+    void advisor.refresh()
+  })
 }

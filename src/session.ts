@@ -13,6 +13,7 @@ import type { Item } from './deliver/inbox.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import { isAdvisory, readAdvisory } from './deliver/message.ts'
 import { describeState } from './deliver/note.ts'
+import type { Host } from './host.ts'
 import { textOf } from './observe/entry.ts'
 import { Fold } from './observe/fold.ts'
 import planMode from './prompts/plan-mode.md'
@@ -25,12 +26,8 @@ import { Reviewer } from './review/reviewer.ts'
 export interface Shared {
   readonly llm: ModelService
   readonly clock: Clock
-  readonly headless: boolean
+  readonly host: Host
   source(): ConfigSource
-  /** Resolves when the host has mounted everything. */
-  settled(): Promise<void>
-  /** Text for the user beside the conversation. */
-  tell(text: string): void
   /** The host's rules of plan mode for an agent, where they can be read. */
   planRules(agent: Agent): Promise<string | undefined>
 }
@@ -55,12 +52,12 @@ export class AdvisedSession {
     this.delivery = new Delivery({
       agent, guard: this.guard,
       get reviewing() { return session.live !== undefined },
-      get oneShot() { return shared.headless || isSubagent(agent) },
+      get oneShot() { return shared.host.headless || isSubagent(agent) },
       get fold() { return session.fold },
       config: () => this.resolve().config,
       now: () => shared.clock.now(),
       onReopened: (answer) => {
-        if (shared.headless) shared.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
+        if (shared.host.headless) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
     })
   }
@@ -113,7 +110,7 @@ export class AdvisedSession {
       return
     }
     const observed = this.fold.push(event)
-    if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeWaiting())
+    if (event.type === 'turn/start') queueMicrotask(() => this.routeSafely())
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
     if (observed?.kind === 'update') live.offer(observed.update)
     else if (observed?.kind === 'rewritten') live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position, final: !this.fold.isWorking })
@@ -124,7 +121,7 @@ export class AdvisedSession {
     if (this.live === undefined) return
     this.fold.abandonTurn()
     this.delivery.onIdle()
-    if (this.shared.headless && !isSubagent(this.agent) && this.fold.turns > 0 && !this.agent.inbox.hasPending) this.endHeadless(this.live)
+    if (this.shared.host.headless && !isSubagent(this.agent) && this.fold.turns > 0 && !this.agent.inbox.hasPending) this.endHeadless(this.live)
   }
 
   /** A step is being prepared: notes are held for it, and a reviewer that lags is waited for, if so configured. */
@@ -190,7 +187,7 @@ export class AdvisedSession {
       onReconfirmed: ids => this.delivery.onReconfirmed(ids),
       advise: (candidates, update) => this.delivery.offer(candidates, { advisor: undefined, update }),
       isContentFree,
-      tell: (line, remedy) => shared.tell(remedy === undefined || shared.headless ? line : `${line}; ${remedy}`),
+      tell: (line, remedy) => shared.host.tell(remedy === undefined || shared.host.headless ? line : `${line}; ${remedy}`),
     }, this.tally)
   }
 
@@ -203,12 +200,12 @@ export class AdvisedSession {
     const run = { seconds: this.resolve().config.drain, failed: end?.kind === 'error' }
     const tellUnseen = () => {
       const text = unseenText(this.delivery.undelivered())
-      if (text !== '') this.shared.tell(text)
+      if (text !== '') this.shared.host.tell(text)
     }
     if (!reviewer.reviewing) return tellUnseen()
     const wait = async (cancelled: AbortSignal) => {
       const cut = await drain(signal => reviewer.finish(signal), run, this.shared.clock, cancelled)
-      if (cut !== undefined) this.shared.tell(`${reviewer.pending} of the last updates were not reviewed: no verdict within ${cut} s (\`drain\`)`)
+      if (cut !== undefined) this.shared.host.tell(`${reviewer.unread} not reviewed: no verdict within ${cut} s (\`drain\`)`)
       tellUnseen()
     }
     try {
@@ -216,6 +213,15 @@ export class AdvisedSession {
     } catch {
       // Another plugin holds the agent: the run may end before the reviews do, but what is known is said.
       tellUnseen()
+    }
+  }
+
+  /** In a microtask of our own a throw would be the host's end. */
+  private routeSafely(): void {
+    try {
+      this.delivery.routeWaiting()
+    } catch (error) {
+      this.shared.host.report(error)
     }
   }
 

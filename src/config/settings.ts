@@ -23,9 +23,10 @@ function isUnloading(ctx: Context): boolean {
  * Follow the layers of configuration.
  * @param row - the plugin row's configuration, the base of the user layer.
  * @param onChange - called after every change, never during this call.
+ * @param tell - told when the namespace belongs to somebody else.
  * @returns reads the composed configuration as it stands now.
  */
-export function bridgeSettings(ctx: Context, row: Config, onChange: () => void): () => ConfigSource {
+export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, tell: (text: string) => void): () => ConfigSource {
   const base: ConfigSource = { kind: 'value', value: row }
   let current: ConfigSource = base
   let ready = false
@@ -43,7 +44,7 @@ export function bridgeSettings(ctx: Context, row: Config, onChange: () => void):
         name: 'advisor-settings',
         apply(ownerCtx: Context) {
           if (ownerCtx.settings.get(SETTINGS_NAMESPACE) !== undefined) {
-            ownerCtx.logger.warn('advisor: another plugin owns the settings namespace "advisor"; only the plugin row counts')
+            tell('another plugin owns the settings namespace "advisor"; only the plugin row and the environment count')
             return
           }
           try {

@@ -28,6 +28,15 @@ export class Backlog {
     return this.taken.length + this.held.length
   }
 
+  /** The oldest and the newest update that waits. */
+  get first(): Update | undefined {
+    return this.taken[0] ?? this.held[0]
+  }
+
+  get last(): Update | undefined {
+    return this.held.at(-1) ?? this.taken.at(-1)
+  }
+
   /** What was given up before the updates taken. */
   get gap(): Gap {
     return this.told

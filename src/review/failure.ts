@@ -73,5 +73,6 @@ function lose(reason: string, history: FailureHistory): FailureDecision {
 
 /** A failure in one line. */
 export function describeFailure({ code, status, message }: LlmFailure): string {
-  return `${code}${status === undefined ? '' : ` (HTTP ${status})`}: ${truncate(message.slice(0, 1_000).replace(/\s+/g, ' ').trim(), 200)}`
+  const place = status === undefined || code === `HTTP_${status}` ? '' : ` (HTTP ${status})`
+  return `${code}${place}: ${truncate(message.slice(0, 1_000).replace(/\s+/g, ' ').trim(), 200)}`
 }

@@ -97,6 +97,14 @@ export class Reviewer {
     return this.backlog.size
   }
 
+  /** The steps among them, in words. */
+  get unread(): string {
+    const { first, last } = this.backlog
+    if (first === undefined || last === undefined) return 'nothing'
+    const [from, to] = [first, last].map(({ turn, step }) => `${turn}.${step}`)
+    return from === to ? `step ${from} was` : `steps ${from} to ${to} were`
+  }
+
   get reviewing(): boolean {
     return this.working !== undefined
   }
@@ -308,8 +316,9 @@ export class Reviewer {
 
   /** The run is over and the last reviews failed. */
   private abandon(reason: string): void {
+    const { unread } = this
     this.tally.dropped += this.backlog.drop('all')
-    this.host.tell(`the last updates were not reviewed: ${reason}`)
+    this.host.tell(`${unread} not reviewed: ${reason}`)
   }
 
   /** Find out once for each model which efforts it takes. A changed model starts a new conversation. */

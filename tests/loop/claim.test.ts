@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { settingsNamespace } from '@deepseek-ai/dsh-settings'
 import * as advisor from '../../src/index.ts'
-import { isClaimed } from '../../src/claim.ts'
+import { reviewerOf } from '../../src/claim.ts'
 import { text } from '../support/adapter-replies.ts'
 import type { Loop } from '../support/loop.ts'
 import { readStatus, REVIEWER, startLoop } from '../support/loop-advised.ts'
@@ -40,7 +40,7 @@ test('of two fibers the first reviews, and when it leaves the second takes over 
   expect(loop.ctx.settings.get(settingsNamespace('advisor'))).toMatchObject({ model: 'other' })
 
   await second.dispose()
-  expect(isClaimed(loop.ctx.root)).toBe(false)
+  expect(reviewerOf(loop.ctx.root)).toBeUndefined()
   expect(await reviewed(loop)).toEqual({ reviewer: 0, other: 0 })
 })
 
@@ -62,7 +62,7 @@ test('when the one that waits leaves first, nothing changes for the one at work'
   const second = await loop.mount(advisor, { ...REVIEWER, model: 'other' })
   await second.dispose()
   await second.dispose()
-  expect(isClaimed(loop.ctx.root)).toBe(true)
+  expect(reviewerOf(loop.ctx.root)).toBeDefined()
   expect(await reviewed(loop)).toEqual({ reviewer: 1, other: 0 })
 })
 
@@ -99,7 +99,7 @@ test.each([
 ])('a fiber refused for %s says so and leaves no claim, so that another one can review', async (_name, config, message) => {
   const loop = await start()
   await expect(loop.mount(advisor, config)).rejects.toThrow(message)
-  expect(isClaimed(loop.ctx.root)).toBe(false)
+  expect(reviewerOf(loop.ctx.root)).toBeUndefined()
   await loop.mount(advisor, REVIEWER)
   expect(await reviewed(loop)).toEqual({ reviewer: 1, other: 0 })
 })

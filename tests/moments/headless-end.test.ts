@@ -119,7 +119,7 @@ test.each(HANGS)('a reviewer that %s holds the run for `drain` seconds, and what
   expect(isOver()).toBe(false)
   await time.pass(1)
   expect(isOver()).toBe(true)
-  expect(stderr.text).toContain('1 of the last updates')
+  expect(stderr.text).toContain('step 1.1 was not reviewed')
   expect(stderr.text).toContain('40 s')
 })
 

@@ -173,3 +173,16 @@ test('off and on again while the answer is reviewed: the blocker that is given u
   expect(await listed(scene)).toEqual([])
   expect(scene.steps).toHaveLength(1)
 })
+
+test('a session that is closed and opened again in the same host keeps its cards, and says each once', async () => {
+  const scene = await startScene({ persistence: true, primary: (_request, index) => index === 0 ? look(0) : text(`answer ${index}`) })
+  await scene.prompt('go')
+  await scene.review(0, raise(NOTE, 'concern'))
+  expect(await standing(scene, NOTE)).toBe('card')
+  const agent = await scene.loop.resume(scene.agent.id)
+  expect(await standing(scene, NOTE, agent)).toBe('card')
+  await scene.loop.prompt(agent, 'and now?')
+  expect(notes(scene.steps.at(-1))).toEqual([`concern: ${NOTE}`])
+  await scene.loop.prompt(agent, 'thanks')
+  expect(timesGiven(agent, 'src/old')).toBe(1)
+})

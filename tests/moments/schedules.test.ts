@@ -23,3 +23,11 @@ async function holds(seed: number): Promise<void> {
 }
 
 test.each(Array.from({ length: SCHEDULES }, (_, index) => index + 1))('the schedule of seed %i loses, doubles and wakes nothing', holds)
+
+/** Schedules that once went wrong, and what was wrong then. */
+test.each([
+  [369, 'a note was queued when another plugin refused the step, and nothing took it up'],
+  [440, 'a note counted as taken back though the step it stood in began'],
+  [661, 'a note that waited for a step was queued after the advisor was switched off'],
+  [3427, 'what the user said was lost with its step, and advice woke the agent once more'],
+])('the schedule of seed %i holds, in which %s', holds)

@@ -47,13 +47,20 @@ function woken(events: readonly SessionEvent[], { stops, wakes }: Outcome): stri
 function reopened(events: readonly SessionEvent[], { config, headless }: Schedule): string[] {
   const found: string[] = []
   let count = 0
+  let heard = 0
   for (const { at, cause } of steps(events)) {
-    if (cause === 'user') count = 0
-    else if (cause === 'advice') count += 1
+    // What the user said counts, whether it ever got into a step or not.
+    if (cause === 'user' || events.slice(heard, at).some(isSpoken)) count = 0
+    heard = at
+    if (cause === 'advice') count += 1
     if (cause === 'advice' && headless && isOpening(events, at)) found.push(`advice woke a headless run at ${at}`)
     if (count > config.reopen) found.push(`the step at ${at} is number ${count} of those that advice alone has caused, ${config.reopen} are allowed`)
   }
   return found
+}
+
+function isSpoken(event: SessionEvent): boolean {
+  return event.type === 'agent/inbox/spliced' && event.data.inserted.some(message => message.source.kind === 'user')
 }
 
 interface Step {

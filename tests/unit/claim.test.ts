@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import * as first from '../../src/claim.ts'
 
-const { claimReviewer, isClaimed, REVIEWER_KEY } = first
+const { claimReviewer, reviewerOf, REVIEWER_KEY } = first
 
 /** Another copy of the module, as a second installation would load it. */
 const COPY = '../../src/claim.ts?copy'
@@ -12,7 +12,7 @@ let log: string[]
 beforeEach(() => { log = [] })
 
 function enter(root: object, name: string, { claimReviewer: claim } = first): () => void {
-  return claim(root, () => log.push(name))
+  return claim(root, { name, activate: () => { log.push(name) } })
 }
 
 test('the register stands on globalThis under the exported key', () => {
@@ -24,12 +24,12 @@ test('the register stands on globalThis under the exported key', () => {
 
 test('the first fiber holds the role at once, the others wait in line', () => {
   const root = {}
-  expect(isClaimed(root)).toBe(false)
+  expect(reviewerOf(root)).toBeUndefined()
   enter(root, 'a')
   enter(root, 'b')
   enter(root, 'c')
   expect(log).toEqual(['a'])
-  expect(isClaimed(root)).toBe(true)
+  expect(reviewerOf(root)).toBeDefined()
 })
 
 test('the next in line takes over when the holder leaves, in the order of arrival', () => {
@@ -40,7 +40,7 @@ test('the next in line takes over when the holder leaves, in the order of arriva
   leave[1]!()
   expect(log).toEqual(['a', 'b', 'c'])
   leave[2]!()
-  expect(isClaimed(root)).toBe(false)
+  expect(reviewerOf(root)).toBeUndefined()
 })
 
 test('whoever leaves the line before its turn is passed over', () => {
@@ -58,14 +58,14 @@ test('a second release changes nothing, whoever holds the role by then', () => {
   const leaveB = enter(root, 'b')
   leaveA()
   leaveA()
-  expect(isClaimed(root)).toBe(true)
+  expect(reviewerOf(root)).toBeDefined()
   leaveB()
   leaveB()
   leaveA()
-  expect(isClaimed(root)).toBe(false)
+  expect(reviewerOf(root)).toBeUndefined()
   enter(root, 'c')
   leaveB()
-  expect(isClaimed(root)).toBe(true)
+  expect(reviewerOf(root)).toBeDefined()
   expect(log).toEqual(['a', 'b', 'c'])
 })
 
@@ -91,14 +91,17 @@ test('a holder that leaves while it is being activated lets the next one in', ()
   const root = {}
   const leave = enter(root, 'a')
   const early: { leave?: () => void } = {}
-  early.leave = claimReviewer(root, () => {
-    log.push('b')
-    early.leave?.()
+  early.leave = claimReviewer(root, {
+    name: 'b',
+    activate() {
+      log.push('b')
+      early.leave?.()
+    },
   })
   enter(root, 'c')
   leave()
   expect(log).toEqual(['a', 'b', 'c'])
-  expect(isClaimed(root)).toBe(true)
+  expect(reviewerOf(root)).toBeDefined()
 })
 
 describe('two copies of the module', () => {
@@ -113,7 +116,7 @@ describe('two copies of the module', () => {
     const leaveSecond = enter(root, 'second', second)
     enter(root, 'third', first)
     expect(log).toEqual(['first'])
-    expect(second.isClaimed(root)).toBe(true)
+    expect(second.reviewerOf(root)?.name).toBe('first')
     leave()
     expect(log).toEqual(['first', 'second'])
     leaveSecond()

@@ -1,0 +1,59 @@
+// What this plugin asks of the host around it: is it headless, has everything been mounted, what is a row called.
+
+import type { Context } from '@deepseek-ai/cordis'
+
+/** The host's service that only a headless run has. */
+const HEADLESS_SERVICE = 'headlessStartup'
+
+/** Lines kept for a headless run that has not declared itself yet: the host's rows mount side by side, and ours may be first. */
+const EARLY_LINES = 20
+
+/** The part of the host's loader that is used; a host without one has mounted everything already. */
+interface Loader {
+  await(): Promise<void>
+  locate(fiber: unknown): string | undefined
+}
+
+export interface Host {
+  /** A one-shot run, whose process ends with the answer. */
+  readonly headless: boolean
+  /** Say one thing to the user: on stderr in a headless run, elsewhere in the log, for a screen owns the terminal. Never on stdout. */
+  tell(text: string): void
+  /** Keep the record of a fault of ours that was contained. */
+  report(error: unknown): void
+  /** Run something once all rows of the host are mounted, unless this plugin is gone by then. */
+  whenSettled(work: () => void): void
+  /** Name of the row that owns this plugin. */
+  readonly row: string
+}
+
+export function hostOf(ctx: Context): Host {
+  let early: string[] = []
+  const isHeadless = () => ctx.get(HEADLESS_SERVICE) !== undefined
+  const loader = () => ctx.get('loader') as Loader | undefined
+  ctx.inject([HEADLESS_SERVICE], () => {
+    for (const text of early) toStderr(text)
+    early = []
+  })
+  let gone = false
+  ctx.effect(() => () => { gone = true }, 'advisor.host()')
+  const report = (error: unknown) => { ctx.logger.error(error) }
+  return {
+    get headless() { return isHeadless() },
+    tell(text) {
+      if (isHeadless()) return toStderr(text)
+      ctx.logger.warn(`advisor: ${text}`)
+      early = [...early, text].slice(-EARLY_LINES)
+    },
+    report,
+    whenSettled(work) {
+      // A host that fails to load says so itself.
+      Promise.resolve(loader()?.await()).catch(() => {}).then(() => { if (!gone) work() }).catch(report)
+    },
+    get row() { return loader()?.locate(ctx.fiber) ?? 'advisor' },
+  }
+}
+
+function toStderr(text: string): void {
+  process.stderr.write(`dsh-advisor: ${text}\n`)
+}
