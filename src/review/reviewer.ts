@@ -318,7 +318,8 @@ export class Reviewer {
   private abandon(reason: string): void {
     const { unread } = this
     this.tally.dropped += this.backlog.drop('all')
-    this.host.tell(`${unread} not reviewed: ${reason}`)
+    // A reviewer that was failing already has said so.
+    if (this.drops === 0) this.host.tell(`${unread} not reviewed: ${reason}`)
   }
 
   /** Find out once for each model which efforts it takes. A changed model starts a new conversation. */

@@ -112,3 +112,17 @@ test('a stop of the user ends the wait before the answer is final', async () => 
   await scene.agent.whenIdle()
   expect(scene.steps).toHaveLength(1)
 })
+
+test.each<[string, (scene: Scene) => Promise<unknown>]>([
+  ['`/advisor off`', scene => scene.advisor('off')],
+  ['the plugin\'s end', scene => scene.fiber.dispose()],
+])('%s makes the answer final at once', async (_name, end) => {
+  const time = holdTime()
+  const scene = await startScene({ config: { syncBacklog: 1 } })
+  await answered(scene)
+  await end(scene)
+  await scene.loop.settle()
+  expect(scene.agent.status).toBe('idle')
+  expect(scene.steps).toHaveLength(1)
+  expect(time.timers).toBe(0)
+})
