@@ -115,6 +115,26 @@ test('notes that were queued when the user stopped enter with "continue" as one 
   }
 })
 
+test('when a message of the user was queued behind the stop, the card enters with that one, and only once', async () => {
+  const session = await underWay()
+  await session.prompt('then the tests')
+  session.reviewer.answer(0, advise(FILES, 'concern'))
+  await session.reviewed(1)
+  session.primary.answer(1, stallAfter('Now I will'))
+  await session.stop()
+  session.reviewer.answer(1, empty())
+  await session.reviewed(2)
+  expect(await session.turns()).toBe(1)
+
+  const request = await goOn(session, 2)
+  expect(userTexts(request).at(-2)).toBe('then the tests')
+  expect(notes(request)).toEqual([`concern: ${FILES}`])
+  session.primary.answer(2, text('done'))
+  const next = await session.primary.asked(3)
+  expect(userTexts(next).at(-1)).toBe('continue')
+  expect(notes(next)).toEqual([`concern: ${FILES}`])
+})
+
 test('after a stop, a steer of the user ends the silence: the next concern interrupts again', async () => {
   const session = await underWay()
   session.primary.answer(1, stallAfter('Now I will'))

@@ -1,6 +1,7 @@
 // The published web host as a child process, spoken to over the wire as its page does: a user who stops, sends and runs commands.
 // One host serves a whole file; each session has its own scripts and its own record of calls.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { vi } from 'vitest'
 import { createHost, type Host, type PatchRow } from '../support/host.ts'
 import { empty, startModelServer, text } from '../support/model-server.ts'
@@ -9,6 +10,8 @@ import { poll } from '../support/poll.ts'
 import { Line } from './moments-line.ts'
 
 const BOOT_POLLS = 20_000
+/** The host gives itself 5 s. */
+const SHUTDOWN_MS = 15_000
 const WAIT = { timeout: 20_000, interval: 20 }
 /** What the plugin adds to a session's id to name the reviewer's calls. */
 const REVIEWER_SUFFIX = '-advisor'
@@ -68,10 +71,11 @@ export async function startWeb(options: { tarball: string, advisor: object, patc
   })
   let over: string | undefined
   void running.then(({ code, stderr }) => { over = `the host ended with ${code}\n${stderr}` })
-  const baseURL = await poll(() => over ?? /http:\S+/.exec(printed)?.[0], () => 'the host names no address', BOOT_POLLS)
-  if (over !== undefined) {
+  const booted = poll(() => over ?? /http:\S+/.exec(printed)?.[0], () => 'the host names no address', BOOT_POLLS)
+  const baseURL = await booted.catch(String)
+  if (over !== undefined || !baseURL.startsWith('http:')) {
     await close()
-    throw new Error(over)
+    throw new Error(over ?? baseURL)
   }
 
   function forSession(role: 'primary' | 'reviewer'): Script {
@@ -85,10 +89,11 @@ export async function startWeb(options: { tarball: string, advisor: object, patc
 
   async function close(): Promise<string> {
     stopping.abort()
-    const { stderr } = await running
+    await Promise.race([running, sleep(SHUTDOWN_MS, undefined, { ref: false })])
+    // Kills what has not stopped by then.
     await host.dispose()
     await server.close()
-    return stderr
+    return (await running).stderr
   }
 
   async function call(method: string, payload: object): Promise<Record<string, any>> {

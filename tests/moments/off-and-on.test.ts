@@ -126,6 +126,51 @@ test('off while a step is being prepared, and dismissed before it begins: it is 
   expect(notes(await scene.primary.asked(2))).toEqual([])
 })
 
+/** The third step is refused by another plugin, once its messages are fixed and the gate opens. */
+function refuseThirdStep(scene: Scene): { open(): void } {
+  const gate = Promise.withResolvers<void>()
+  scene.loop.ctx.on('agent/pre-step', async ({ step }, next) => {
+    const decision = await next()
+    if (step !== 3) return decision
+    await gate.promise
+    return { kind: 'reject' }
+  }, { prepend: true })
+  return { open: gate.resolve }
+}
+
+test('a note whose step did not begin while the advisor was off enters with the user\'s next words', async () => {
+  const scene = await startScene()
+  const third = refuseThirdStep(scene)
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  scene.primary.answer(1, look(1))
+  await scene.loop.settle()
+  await scene.advisor('off')
+  third.open()
+  await scene.agent.whenIdle()
+  await scene.advisor('on')
+  expect(await standing(scene, NOTE)).toBe('card')
+  void scene.prompt('and now?')
+  expect(notes(await scene.primary.asked(2))).toEqual([`concern: ${NOTE}`])
+})
+
+test.each(['off', 'on'])('a note that is dismissed while it stands in a step that then does not begin stays away, with the advisor %s', async (word) => {
+  const scene = await startScene()
+  const third = refuseThirdStep(scene)
+  await underWay(scene)
+  await scene.review(0, raise(NOTE, 'concern'))
+  scene.primary.answer(1, look(1))
+  await scene.loop.settle()
+  await scene.advisor(word)
+  await scene.advisor('dismiss 1')
+  third.open()
+  await scene.agent.whenIdle()
+  await scene.advisor('on')
+  expect(await standing(scene, NOTE)).toBe('dismissed')
+  void scene.prompt('and now?')
+  expect(notes(await scene.primary.asked(2))).toEqual([])
+})
+
 test('a note that was waiting for a step in preparation is not queued once the advisor is off, and buys no step after the answer', async () => {
   const scene = await startScene()
   const third = holdThirdStep(scene)

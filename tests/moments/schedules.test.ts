@@ -29,5 +29,6 @@ test.each([
   [369, 'a note was queued when another plugin refused the step, and nothing took it up'],
   [440, 'a note counted as taken back though the step it stood in began'],
   [661, 'a note that waited for a step was queued after the advisor was switched off'],
+  [6162, 'a note that was dismissed in a step that did not begin came back'],
   [3427, 'what the user said was lost with its step, and advice woke the agent once more'],
 ])('the schedule of seed %i holds, in which %s', holds)

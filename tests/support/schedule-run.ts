@@ -114,6 +114,7 @@ class Player {
 
   /** Everything that is open is answered and the user speaks twice, so that nothing has a reason to wait any more. */
   async finish(): Promise<void> {
+    this.doors.open()
     if (this.advised) await this.scene.advisor('on')
     await this.scene.loop.command(this.scene.agent, '/plan off')
     await this.quiesce()
@@ -210,6 +211,8 @@ class Player {
 }
 
 interface Doors {
+  /** From now on no step is touched. */
+  open(): void
   /** Let the step go that is held up; false when none is. */
   letGo(): boolean
   /** A step is held up with its messages fixed: nothing can be taken out of it any more. */
@@ -221,16 +224,17 @@ function keepDoors(scene: Scene, { doors }: Schedule): Doors {
   const held = new Set<() => void>()
   let count = 0
   let fixed = 0
+  let open = false
   const { ctx } = scene.loop
   ctx.on('agent/pre-step', async ({ signal }, next) => {
-    const door = doors[count]
+    const door = open ? 'open' : doors[count]
     if (door === 'hold') await hold(signal)
     if (door === 'break') throw new Error('another plugin breaks')
     return door === 'refuse' ? { kind: 'reject' } : next()
   })
   ctx.on('agent/pre-step', async ({ signal }, next) => {
     count += 1
-    const door = doors[count]
+    const door = open ? 'open' : doors[count]
     const decision = await next()
     fixed += 1
     if (door === 'hold outside') await hold(signal)
@@ -238,6 +242,7 @@ function keepDoors(scene: Scene, { doors }: Schedule): Doors {
     return door === 'refuse outside' ? { kind: 'reject' } : decision
   }, { prepend: true })
   return {
+    open() { open = true },
     letGo() {
       const [first] = held
       first?.()
