@@ -4,17 +4,16 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
-import type { Note } from './deliver/note.ts'
-import { AdvisedSession, type Shared } from './session.ts'
+import { AdvisedSession, type Remains, type Shared } from './session.ts'
 
-/** Closed sessions whose notes are kept. */
+/** Closed sessions that are remembered. */
 const CLOSED_SESSIONS_KEPT = 100
 
 export class Advisor {
   /** By session id; an agent's session shares its identity. */
   private readonly sessions = new Map<string, AdvisedSession>()
-  /** Notes that sessions closed in this process left behind, for when they are opened again. */
-  private readonly left = new Map<string, readonly Note[]>()
+  /** What sessions closed in this process left behind, for when they are opened again. */
+  private readonly left = new Map<string, Remains>()
   private readonly ctx: Context
   private readonly shared: Shared
   /** Why the advisor cannot run, as the user was last told. */
@@ -32,10 +31,10 @@ export class Advisor {
   of(agent: Agent): AdvisedSession {
     const known = this.sessions.get(agent.id)
     if (known?.agent === agent) return known
-    const session = new AdvisedSession(agent, this.shared)
-    this.sessions.set(agent.id, session)
-    session.delivery.adopt(this.left.get(agent.id) ?? [])
+    if (known !== undefined) this.close(known)
+    const session = new AdvisedSession(agent, this.shared, this.left.get(agent.id))
     this.left.delete(agent.id)
+    this.sessions.set(agent.id, session)
     return session
   }
 
@@ -49,9 +48,13 @@ export class Advisor {
   }
 
   private async refreshSessions(): Promise<void> {
+    for (const session of this.sessions.values()) {
+      // While nothing is listened to, nobody says that an agent is gone.
+      if (this.ctx.agents.get(session.agent.id) !== session.agent) this.close(session)
+    }
     const sessions = [...this.sessions.values()]
     this.reviewing.set(sessions.some(session => session.resolve().kind === 'ready'))
-    await Promise.all(sessions.map(session => session.refresh()))
+    await Promise.all(sessions.map(session => this.contained(session.refresh())))
   }
 
   /** Sessions to come. */
@@ -60,7 +63,7 @@ export class Advisor {
       this.ctx.on('agent/created', ({ agent }) => {
         if (!this.isStoredReady()) return
         this.of(agent)
-        void this.refreshSessions()
+        this.shared.host.background(this.refreshSessions())
       }),
     ]
   }
@@ -106,10 +109,7 @@ export class Advisor {
       }),
       ctx.on('agent/disposed', ({ agent }) => {
         const session = find(agent)
-        if (session?.agent !== agent) return
-        this.sessions.delete(agent.id)
-        this.keep(agent.id, session.delivery.undelivered())
-        void session.stop()
+        if (session?.agent === agent) this.close(session)
       }),
       ctx.on('llm/adapters-updated', () => {
         for (const session of this.sessions.values()) this.guarded(() => session.reviewer?.onAdapters())
@@ -117,8 +117,12 @@ export class Advisor {
     ]
   }
 
-  private keep(id: string, notes: readonly Note[]): void {
-    if (notes.length > 0) this.left.set(id, notes)
+  /** An agent is gone: what its session knows is kept, within bounds, until it is opened again. */
+  private close(session: AdvisedSession): void {
+    const { id } = session.agent
+    this.sessions.delete(id)
+    this.left.set(id, session.leave())
+    this.shared.host.background(session.stop())
     const [oldest] = this.left.keys()
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
   }

@@ -21,6 +21,8 @@ export interface Host {
   tell(text: string): void
   /** Keep the record of a fault of ours that was contained. */
   report(error: unknown): void
+  /** Let work go on by itself; its failure is reported. */
+  background(work: Promise<unknown>): void
   /** Run something once all rows of the host are mounted, unless this plugin is gone by then. */
   whenSettled(work: () => void): void
   /** Name of the row that owns this plugin. */
@@ -29,9 +31,12 @@ export interface Host {
 
 export function hostOf(ctx: Context): Host {
   let early: string[] = []
-  const isHeadless = () => ctx.get(HEADLESS_SERVICE) !== undefined
+  // Remembered: at the end of a run the service goes before we have said everything.
+  let seen = false
+  const isHeadless = () => seen ||= ctx.get(HEADLESS_SERVICE) !== undefined
   const loader = () => ctx.get('loader') as Loader | undefined
   ctx.inject([HEADLESS_SERVICE], () => {
+    seen = true
     for (const text of early) toStderr(text)
     early = []
   })
@@ -46,6 +51,7 @@ export function hostOf(ctx: Context): Host {
       early = [...early, text].slice(-EARLY_LINES)
     },
     report,
+    background(work) { work.catch(report) },
     whenSettled(work) {
       // A host that fails to load says so itself.
       Promise.resolve(loader()?.await()).catch(() => {}).then(() => { if (!gone) work() }).catch(report)

@@ -61,8 +61,8 @@ function mount(ctx: Context, config: Config): void {
   })
   // Names are taken last, so that a plugin that owns one of them keeps it and the host boots.
   host.whenSettled(() => {
-    stored = bridgeSettings(ctx, config, () => { void advisor.refresh() }, host.tell)
+    stored = bridgeSettings(ctx, config, () => host.background(advisor.refresh()), host)
     registerCommand(ctx, advisor, systemClock, host.tell)
-    void advisor.refresh()
+    host.background(advisor.refresh())
   })
 }

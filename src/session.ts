@@ -9,10 +9,10 @@ import type { Config } from './config/schema.ts'
 import { catchUp, catchUpThreshold } from './deliver/catchup.ts'
 import { Delivery } from './deliver/delivery.ts'
 import { drain, unseenText } from './deliver/drain.ts'
-import type { Item } from './deliver/inbox.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
+import type { Item } from './deliver/inbox.ts'
 import { isAdvisory, readAdvisory } from './deliver/message.ts'
-import { describeState } from './deliver/note.ts'
+import { describeState, type Note } from './deliver/note.ts'
 import type { Host } from './host.ts'
 import { textOf } from './observe/entry.ts'
 import { Fold } from './observe/fold.ts'
@@ -32,22 +32,35 @@ export interface Shared {
   planRules(agent: Agent): Promise<string | undefined>
 }
 
+/** What a closed session leaves to the next one of the same id. */
+export interface Remains {
+  readonly notes: readonly Note[]
+  readonly guard: EmissionGuard
+  readonly override: Override | undefined
+}
+
 export class AdvisedSession {
   readonly agent: Agent
   readonly tally = new Tally()
   readonly delivery: Delivery
   override: Override | undefined
   private readonly shared: Shared
-  private readonly guard = new EmissionGuard()
+  private readonly guard: EmissionGuard
+  /** Ids of logged messages of ours whose notes are known. */
+  private readonly accounted = new Set<string>()
+  /** Notes the user was told of at the end of a run. */
+  private readonly told = new Set<number>()
   /** Notes of an earlier process, read from the log. */
   private past: readonly PastNote[] = []
   private planRules: string | undefined
   private fold = new Fold()
   private live: Reviewer | undefined
 
-  constructor(agent: Agent, shared: Shared) {
+  constructor(agent: Agent, shared: Shared, remains?: Remains) {
     this.agent = agent
     this.shared = shared
+    this.guard = remains?.guard ?? new EmissionGuard()
+    this.override = remains?.override
     const session = this
     this.delivery = new Delivery({
       agent, guard: this.guard,
@@ -57,9 +70,16 @@ export class AdvisedSession {
       config: () => this.resolve().config,
       now: () => shared.clock.now(),
       onReopened: (answer) => {
-        if (shared.host.headless) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
+        if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
     })
+    this.delivery.adopt(remains?.notes ?? [])
+  }
+
+  /** The agent is gone. A subagent is never spoken to again, so the user is told what it did not see. */
+  leave(): Remains {
+    if (isSubagent(this.agent)) this.tellUnseen()
+    return { notes: this.delivery.undelivered(), guard: this.guard, override: this.override }
   }
 
   get reviewer(): Reviewer | undefined {
@@ -106,7 +126,7 @@ export class AdvisedSession {
     const { live } = this
     if (live === undefined) return
     if (event.type === 'user/message' && isAdvisory(event.data)) {
-      this.delivery.onLogged(event.data, this.fold.position)
+      this.account(event.data, this.fold.position)
       return
     }
     const observed = this.fold.push(event)
@@ -163,16 +183,13 @@ export class AdvisedSession {
   /** The past is not reviewed: the cursor starts at the end, but the task and earlier notes are known. */
   private start(): void {
     const { agent, shared } = this
-    const returning = this.delivery.inbox.accepted > 0
     const { updates, turns } = this.fold
     this.fold = new Fold()
     this.fold.prime(agent.session.events, (event) => {
-      if (event.type !== 'user/message' || !isAdvisory(event.data)) return
-      if (returning) this.delivery.onLogged(event.data, this.fold.position)
-      else this.recall(event.data, 'delivered in an earlier run')
+      if (event.type === 'user/message' && isAdvisory(event.data)) this.account(event.data, this.fold.position)
     })
     const { nextStep, nextTurn } = agent.inbox
-    if (!returning) for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.recall(message, 'on its way since an earlier run')
+    for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.account(message, undefined)
     // Ages of notes go on where they were.
     this.fold.updates = updates
     this.fold.turns = turns
@@ -187,6 +204,7 @@ export class AdvisedSession {
       onReconfirmed: ids => this.delivery.onReconfirmed(ids),
       advise: (candidates, update) => this.delivery.offer(candidates, { advisor: undefined, update }),
       isContentFree,
+      report: error => shared.host.report(error),
       tell: (line, remedy) => shared.host.tell(remedy === undefined || shared.host.headless ? line : `${line}; ${remedy}`),
     }, this.tally)
   }
@@ -198,22 +216,26 @@ export class AdvisedSession {
   private endHeadless(reviewer: Reviewer): void {
     const { end } = this.fold.phase.kind === 'idle' ? this.fold.phase : { end: undefined }
     const run = { seconds: this.resolve().config.drain, failed: end?.kind === 'error' }
-    const tellUnseen = () => {
-      const text = unseenText(this.delivery.undelivered())
-      if (text !== '') this.shared.host.tell(text)
-    }
-    if (!reviewer.reviewing) return tellUnseen()
+    if (!reviewer.reviewing) return this.tellUnseen()
     const wait = async (cancelled: AbortSignal) => {
       const cut = await drain(signal => reviewer.finish(signal), run, this.shared.clock, cancelled)
       if (cut !== undefined) this.shared.host.tell(`${reviewer.unread} not reviewed: no verdict within ${cut} s (\`drain\`)`)
-      tellUnseen()
+      this.tellUnseen()
     }
     try {
       void this.agent.runMaintenance(wait).catch(() => {})
     } catch {
       // Another plugin holds the agent: the run may end before the reviews do, but what is known is said.
-      tellUnseen()
+      this.tellUnseen()
     }
+  }
+
+  /** Tell the user, once, what the agent has not seen. */
+  private tellUnseen(): void {
+    const notes = this.delivery.undelivered().filter(note => !this.told.has(note.id))
+    for (const note of notes) this.told.add(note.id)
+    const text = unseenText(notes)
+    if (text !== '') this.shared.host.tell(text)
   }
 
   /** In a microtask of our own a throw would be the host's end. */
@@ -249,8 +271,19 @@ export class AdvisedSession {
     }
   }
 
-  /** Notes of an earlier process stand in the log or in the agent's inbox: they count as said. */
-  private recall(message: UserMessage, fate: string): void {
+  /**
+   * A message of ours stands in the log, or, without a position, in the agent's inbox.
+   * One that this session did not send is of an earlier process: its notes count as said.
+   */
+  private account(message: UserMessage, position: { turn: number, step: number } | undefined): void {
+    const known = this.delivery.inbox.of(message.id).length > 0
+    if (known && position !== undefined) this.delivery.onLogged(message, position)
+    if (known || this.accounted.has(message.id)) {
+      this.accounted.add(message.id)
+      return
+    }
+    this.accounted.add(message.id)
+    const fate = position === undefined ? 'on its way since an earlier run' : 'delivered in an earlier run'
     const notes = readAdvisory(textOf(message.content))
     for (const { text, severity } of notes) this.guard.remember(text, severity)
     this.past = [...this.past, ...notes.map(note => ({ ...note, fate }))]

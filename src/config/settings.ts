@@ -3,6 +3,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import { settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
+import type { Host } from '../host.ts'
 import { errorMessage } from '../text.ts'
 import type { ConfigSource } from './resolve.ts'
 import { Config } from './schema.ts'
@@ -23,10 +24,9 @@ function isUnloading(ctx: Context): boolean {
  * Follow the layers of configuration.
  * @param row - the plugin row's configuration, the base of the user layer.
  * @param onChange - called after every change, never during this call.
- * @param tell - told when the namespace belongs to somebody else.
  * @returns reads the composed configuration as it stands now.
  */
-export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, tell: (text: string) => void): () => ConfigSource {
+export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, host: Host): () => ConfigSource {
   const base: ConfigSource = { kind: 'value', value: row }
   let current: ConfigSource = base
   let ready = false
@@ -44,7 +44,7 @@ export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, 
         name: 'advisor-settings',
         apply(ownerCtx: Context) {
           if (ownerCtx.settings.get(SETTINGS_NAMESPACE) !== undefined) {
-            tell('another plugin owns the settings namespace "advisor"; only the plugin row and the environment count')
+            host.tell('another plugin owns the settings namespace "advisor"; only the plugin row and the environment count')
             return
           }
           try {
@@ -53,7 +53,7 @@ export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, 
             set({ kind: 'value', value: scope.get() })
           } catch (error) {
             set({ kind: 'invalid', reason: `settings.yaml, section \`advisor\`: ${errorMessage(error)}`, value: row })
-            awaitRepair(ownerCtx, () => { void owner.dispose().then(attach) })
+            awaitRepair(ownerCtx, () => host.background(owner.dispose().then(attach)))
           }
         },
       })

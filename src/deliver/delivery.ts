@@ -9,7 +9,7 @@ import { clampSeverity, rank } from '../severity.ts'
 import type { WaitingNote } from '../review/head.ts'
 import type { Candidate } from '../review/reply.ts'
 import type { EmissionGuard } from './guard.ts'
-import { Immunity } from './immunity.ts'
+import { Immunity, type Completed } from './immunity.ts'
 import { Inbox, type Item } from './inbox.ts'
 import { advisoryMessage } from './message.ts'
 import { UNDELIVERED, type Note, type NoteState } from './note.ts'
@@ -50,10 +50,12 @@ export class Delivery {
   readonly inbox = new Inbox()
   private readonly host: DeliveryHost
   private readonly immunity = new Immunity()
-  /** Messages we queued, with the units completed by then. */
-  private readonly sent = new Map<MessageId, number>()
-  /** For each note, the update at which its reviewer was last asked about it. */
-  private readonly asked = new WeakMap<Note, number>()
+  /** Messages we queued, with what had completed by then. */
+  private readonly sent = new Map<MessageId, Completed>()
+  /** For each note, the update at which its reviewer was last asked about it, and how often it was. */
+  private readonly asked = new WeakMap<Note, { readonly at: number, readonly times: number }>()
+  /** What the user put away while a step held it: settled if that step does not begin. */
+  private readonly putAway = new WeakSet<Note>()
   /** Answers reopened, and idle agents woken, since the user last spoke. */
   private reopened = 0
   /** A step is about to begin: what is offered now joins it, instead of the step after. */
@@ -70,13 +72,19 @@ export class Delivery {
     const { maxSeverity, notesPerUpdate } = this.host.config()
     let spent = 0
     for (const candidate of candidates.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
-      const settled = this.settle(candidate)
-      if (candidate.note === '') continue
+      const replaced = this.replacedBy(candidate)
+      if (replaced !== undefined) guard.forget(replaced.note.text)
       const severity = clampSeverity(candidate.severity, maxSeverity)
       // A revision takes the place of a note that had its turn already, so it costs nothing of the budget.
-      if (guard.admit(candidate.note, severity, settled ? 0 : spent, notesPerUpdate).kind === 'refuse') continue
+      const admission = candidate.note === '' ? undefined : guard.admit(candidate.note, severity, replaced ? 0 : spent, notesPerUpdate)
+      if (admission?.kind === 'refuse') {
+        if (replaced !== undefined) guard.remember(replaced.note.text, replaced.note.severity)
+        continue
+      }
+      if (replaced !== undefined) this.takeBack(replaced, { kind: 'withdrawn' })
+      if (admission === undefined) continue
       guard.remember(candidate.note, severity)
-      if (!settled) spent += 1
+      if (replaced === undefined) spent += 1
       this.inbox.add({ text: candidate.note, severity, at: this.host.now(), ...origin }, { kind: 'unrouted' })
     }
     this.routeWaiting()
@@ -96,9 +104,10 @@ export class Delivery {
 
   /** The agent came to rest: what it did not take is settled. */
   onIdle(): void {
-    for (const note of this.inbox.in('claimed', 'entering')) this.inbox.move(note, { kind: 'card', reason: 'its step did not begin' })
+    this.settleUnbegun()
     // What is still queued missed its turn, and nothing would wake the agent for it: where it goes is decided anew.
     this.recall({ kind: 'unrouted' })
+    this.sent.clear()
     if (this.isStopped()) for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'unrouted' })
     this.routeWaiting()
   }
@@ -131,6 +140,7 @@ export class Delivery {
 
   /** Reviewing begins again: what the host let go of in between is a card. */
   onReturn(): void {
+    if (this.host.agent.status === 'idle') this.settleUnbegun()
     const { nextStep, nextTurn } = this.host.agent.inbox
     const queued = new Set([...nextStep, ...nextTurn].map(message => message.id))
     for (const { note, state } of this.inbox.list()) {
@@ -172,12 +182,12 @@ export class Delivery {
     const interrupting = ours.flatMap(message => this.inbox.of(message.id))
     const joining = claimed.length > 0 || (step > 1 && this.host.fold.isWorking) ? this.joining() : []
     const cards = spoken ? this.inbox.in('card') : []
-    const entering = [...interrupting, ...joining.map(({ note }) => note), ...cards]
+    const entering = weightiest([...interrupting, ...joining.map(({ note }) => note), ...cards])
     if (entering.length === 0) return others
     // Only what really goes out as an interruption earns the primary its peace.
     if (interrupting.length > 0 || joining.some(({ steers }) => steers)) {
       const since = interrupting.length > 0 ? this.sent.get(ours[0]!.id) : undefined
-      this.immunity.arm(since ?? this.completed(), this.host.config().immuneTurns)
+      this.immunity.arm(since ?? this.completed())
     }
     const message = advisoryMessage(entering, this.host.fold.updates, ours[0]?.id)
     this.sent.set(message.id, this.completed())
@@ -210,7 +220,10 @@ export class Delivery {
     const { updates } = this.host.fold
     if (reconfirmAfter === 0) return []
     return this.inbox.in('unrouted', 'aside', 'card')
-      .filter(note => updates - Math.max(note.update, this.asked.get(note) ?? 0) >= reconfirmAfter)
+      .filter((note) => {
+        const { at, times } = this.asked.get(note) ?? { at: note.update, times: 0 }
+        return updates - at >= reconfirmAfter * 2 ** times
+      })
       .map(note => ({ id: note.id, text: note.text, severity: note.severity, age: updates - note.update }))
   }
 
@@ -218,7 +231,7 @@ export class Delivery {
   onReconfirmed(ids: readonly number[]): void {
     for (const id of ids) {
       const note = this.inbox.get(id)?.note
-      if (note !== undefined) this.asked.set(note, this.host.fold.updates)
+      if (note !== undefined) this.asked.set(note, { at: this.host.fold.updates, times: (this.asked.get(note)?.times ?? 0) + 1 })
     }
   }
 
@@ -227,7 +240,8 @@ export class Delivery {
     const item = this.inbox.get(id)
     if (item === undefined) return false
     this.host.guard.dismiss(item.note.text, item.note.severity)
-    this.takeBack(item, { kind: 'dismissed' })
+    if (item.state.kind === 'entering') this.putAway.add(item.note)
+    else this.takeBack(item, { kind: 'dismissed' })
     return true
   }
 
@@ -236,21 +250,24 @@ export class Delivery {
     return this.inbox.in(...UNDELIVERED)
   }
 
-  /** A finding that settles an older note of its reviewer: the old one is withdrawn. */
-  private settle({ replaces }: Candidate): boolean {
+  /** The older note of its reviewer that a finding takes the place of, if it can still be taken back. */
+  private replacedBy({ replaces }: Candidate): Item | undefined {
     const item = replaces === undefined ? undefined : this.inbox.get(replaces)
-    if (item === undefined || !this.undelivered().includes(item.note)) return false
-    if (!this.takeBack(item, { kind: 'withdrawn' })) return false
-    this.host.guard.forget(item.note.text)
-    return true
+    const open = item !== undefined && item.state.kind !== 'entering' && (UNDELIVERED as readonly string[]).includes(item.state.kind)
+    return open ? item : undefined
   }
 
-  /** Settle a note for good. False when the step that holds it is on its way already. */
-  private takeBack({ note, state }: Item, settled: NoteState): boolean {
-    if (state.kind === 'entering') return false
+  /** Settle a note for good, and let the host's inbox go of it. */
+  private takeBack({ note, state }: Item, settled: NoteState): void {
     this.inbox.move(note, settled)
     if (state.kind === 'steered' && this.inbox.of(state.message).length === 0) this.host.agent.inbox.remove(state.message)
-    return true
+  }
+
+  /** Steps that notes were handed to did not begin. */
+  private settleUnbegun(): void {
+    for (const note of this.inbox.in('claimed', 'entering')) {
+      this.inbox.move(note, this.putAway.has(note) ? { kind: 'dismissed' } : { kind: 'card', reason: 'its step did not begin' })
+    }
   }
 
   /** What joins a step that happens anyway: asides, and what was offered while it was being prepared. */
@@ -290,6 +307,7 @@ export class Delivery {
       agent.steer(message)
     } catch {
       for (const note of notes) this.inbox.move(note, { kind: 'card', reason: 'the agent could not take it' })
+      this.sent.delete(message.id)
       return
     }
     if (wakes) this.countReopening()
@@ -303,13 +321,14 @@ export class Delivery {
 
   private routeState(): RouteState {
     const { fold, oneShot } = this.host
+    const { reviewAt, immuneTurns, reopen } = this.host.config()
     return {
       stopped: this.isStopped(),
       planMode: fold.planMode,
       headlessOver: oneShot && fold.phase.kind === 'idle' && fold.turns > 0,
-      immune: fold.goalRound || this.immunity.holds(this.completed()),
+      immune: fold.goalRound || this.immunity.holds(this.completed(), reviewAt === 'turn' ? 'turns' : 'updates', immuneTurns),
       activity: this.activity(),
-      mayReopen: this.reopened < this.host.config().reopen,
+      mayReopen: this.reopened < reopen,
     }
   }
 
@@ -336,10 +355,19 @@ export class Delivery {
     return phase.end?.kind === 'error'
   }
 
-  private completed(): number {
-    const { fold } = this.host
-    return this.host.config().reviewAt === 'turn' ? fold.turns : fold.updates
+  private completed(): Completed {
+    const { updates, turns } = this.host.fold
+    return { updates, turns }
   }
+}
+
+/** Notes in one message at most. */
+const NOTES_TOGETHER = 20
+
+/** The notes that one message can carry: the gravest, and of those the newest. */
+function weightiest(notes: readonly Note[]): readonly Note[] {
+  if (notes.length <= NOTES_TOGETHER) return notes
+  return notes.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.id - a.id).slice(0, NOTES_TOGETHER)
 }
 
 /** Whether a cancel came from another plugin's rule, and not from whoever the agent works for. */

@@ -1,19 +1,21 @@
 // After a real steer the primary is left in peace for a while: notes still reach it, but cannot interrupt.
 
-export class Immunity {
-  /** Unit count at which interrupting is allowed again. */
-  private until = 0
+/** What has completed so far, in both units that peace can be counted in. */
+export interface Completed {
+  readonly updates: number
+  readonly turns: number
+}
 
-  /**
-   * A steer really went out.
-   * @param count - units completed so far: updates, or turns when reviews are per turn.
-   * @param length - units that have to complete; 0 = none.
-   */
-  arm(count: number, length: number): void {
-    this.until = count + length
+export class Immunity {
+  private since: Completed | undefined
+
+  /** @param completed - what had completed when the steer went out. */
+  arm(completed: Completed): void {
+    this.since = completed
   }
 
-  holds(count: number): boolean {
-    return count < this.until
+  /** Whether fewer than `length` units have completed since; 0 = no peace at all. */
+  holds(completed: Completed, unit: keyof Completed, length: number): boolean {
+    return this.since !== undefined && completed[unit] - this.since[unit] < length
   }
 }

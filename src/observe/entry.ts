@@ -25,6 +25,8 @@ export type Entry =
 
 /** All text blocks of a message, images named. */
 export function textOf(content: readonly ContentBlock[]): string {
+  // The host accepts a malformed message into its log; it must not be our end.
+  if (!Array.isArray(content)) return ''
   return content.map((block) => {
     if (block.type === 'text') return block.text
     if (block.type === 'tool-result') return textOf(block.content)

@@ -201,7 +201,7 @@ export class Fold {
 
   private cut(boundary: 'step' | 'turn'): Observation {
     // A turn that closes with nothing new is no further update: notes must not age by it.
-    if (this.fresh.length > 0) this.updates += 1
+    if (this.fresh.some(entry => entry.kind !== 'end')) this.updates += 1
     const update: Update = {
       number: this.updates, turn: this.turn, step: this.step, boundary, mutated: this.mutated,
       final: this.phase.kind === 'turn' && this.phase.standing === 'answered', entries: this.fresh,

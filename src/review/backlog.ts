@@ -45,7 +45,7 @@ export class Backlog {
   waiting(reviewAt: ReviewAt): Waiting {
     const all = [...this.taken, ...this.held]
     return {
-      entries: all.reduce((sum, update) => sum + update.entries.length, 0),
+      entries: all.reduce((sum, update) => sum + update.entries.filter(isWork).length, 0),
       boundaries: all.filter(update => isBoundary(update, reviewAt)).length,
     }
   }
@@ -55,12 +55,13 @@ export class Backlog {
    * @returns how many updates had to go for it.
    */
   push(update: Update, limit: number): number {
-    if (update.entries.length === 0) {
+    const newest = this.held.at(-1)
+    if (newest !== undefined && !update.entries.some(isWork)) {
       // A turn that closes with nothing new only says that what waits is now the end of the work.
-      const newest = this.held.at(-1)
-      if (newest !== undefined) this.held = [...this.held.slice(0, -1), { ...newest, boundary: update.boundary }]
+      this.held = [...this.held.slice(0, -1), { ...newest, boundary: update.boundary, entries: [...newest.entries, ...update.entries] }]
       return 0
     }
+    if (update.entries.length === 0) return 0
     this.held = [...this.held, update]
     const older = this.taken.slice(0, Math.max(0, this.size - 2 * limit))
     this.taken = this.taken.slice(older.length)
@@ -104,6 +105,11 @@ export class Backlog {
     this.told = NO_GAP
     this.untold = NO_GAP
   }
+}
+
+/** The bare end of a turn is worth telling, but not worth a review. */
+function isWork(entry: Entry): boolean {
+  return entry.kind !== 'end'
 }
 
 function widen(gap: Gap, gone: readonly Update[]): Gap {

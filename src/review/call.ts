@@ -31,7 +31,7 @@ const FIRST_BYTE_MS = 30_000
 /** Run one request to its end, its deadline or our abort, whichever comes first. Never throws. */
 export async function callModel(llm: ModelService, request: GenerateOptions, options: CallOptions): Promise<CallResult> {
   const assembler = new BlockAssembler()
-  return withDeadline(options, async (race, signal) => {
+  const result = await withDeadline(options, async (race, signal) => {
     const iterator = llm.stream({ ...request, signal })[Symbol.asyncIterator]()
     let finished = false
     try {
@@ -58,8 +58,10 @@ export async function callModel(llm: ModelService, request: GenerateOptions, opt
         ...assembler.replayState === undefined ? {} : { replayState: assembler.replayState },
       },
     })
-    return { kind: 'reply', message, usage: assembler.usage, cut: finish.kind === 'max-tokens' }
+    return { kind: 'reply' as const, message, usage: assembler.usage, cut: finish.kind === 'max-tokens' }
   })
+  // What was reported before a call was given up is billed all the same.
+  return result.kind === 'failed' ? { ...result, usage: result.usage ?? assembler.usage } : result
 }
 
 /** Ask the adapter about a model, under the same rules as a call. */

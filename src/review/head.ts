@@ -72,7 +72,7 @@ export interface WaitingNote {
 
 /** Ask whether waiting notes are still true in the light of the update that follows. */
 export function renderReconfirm(notes: readonly WaitingNote[]): string {
-  const lines = notes.map(note => `${note.id}. ${note.severity}, ${note.age} steps ago: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
+  const lines = notes.slice(-NOTES_SHOWN).map(note => `${note.id}. ${note.severity}, ${note.age} steps ago: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
   return `[the agent has not read these notes of yours yet; they will be delivered as they stand]\n${lines.join('\n')}\n`
     + '[if what follows makes one untrue, call `advise` with its number as `replaces` and an empty note; to change it, with the new text]'
 }

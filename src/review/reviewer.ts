@@ -44,6 +44,8 @@ export interface ReviewerHost {
   /** Findings of one review, with the number of the newest update it saw. */
   advise(candidates: readonly Candidate[], update: number): void
   isContentFree(text: string): boolean
+  /** A fault of ours that was contained. */
+  report(error: unknown): void
   /** One line to the user about trouble that lasts, and what they can do about it. */
   tell(line: string, remedy?: string): void
 }
@@ -80,8 +82,10 @@ export class Reviewer {
   /** A call failed and none has succeeded since: nobody should wait for this reviewer. */
   private lagging = false
   private toldNoModel = false
+  /** The model that was configured when the reviewer stopped: only another one is a new chance. */
+  private stoppedAt = ''
   /** Aborted when the run is over: what fails after that is not tried again. */
-  private readonly closing = new AbortController()
+  private closing = new AbortController()
   private readonly progress = new Progress()
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
@@ -112,6 +116,7 @@ export class Reviewer {
   /** Take one update. Returns at once; a review that is due starts in the background. */
   offer(update: Update): void {
     this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
+    if (this.closing.signal.aborted) this.closing = new AbortController()
     if (this.cooling > 0) this.cooling -= 1
     const { state } = this
     if (state.kind !== 'no_model') this.toldNoModel = false
@@ -163,7 +168,7 @@ export class Reviewer {
 
   /** The configuration changed: a new model is a new chance. */
   reconfigure(): void {
-    if (routeOf(this.host.config()) !== this.route && !this.isAtWork()) this.resume()
+    if (!this.isAtWork() && routeOf(this.host.config()) !== this.stoppedAt) this.resume()
     else this.wake()
   }
 
@@ -191,7 +196,10 @@ export class Reviewer {
   private wake(): void {
     if (this.working !== undefined || !this.canReview()) return
     this.working = Promise.resolve().then(() => this.drain())
-      .catch((error: unknown) => { this.lose('all', `internal error: ${errorMessage(error)}`) })
+      .catch((error: unknown) => {
+        this.host.report(error)
+        this.lose('all', `internal error: ${errorMessage(error)}`)
+      })
       .finally(() => {
         this.working = undefined
         this.wake()
@@ -214,7 +222,6 @@ export class Reviewer {
     while (this.canReview()) {
       const result = await this.review()
       if (result.kind !== 'failed') return
-      this.tally.failed += 1
       this.lagging = true
       this.progress.made()
       history = await this.recover(result.failure, history)
@@ -241,6 +248,7 @@ export class Reviewer {
     this.tally.calls += 1
     const result = await callModel(this.host.llm, this.request(config, this.conversation.with(batch.messages)), this.callOptions(config))
     if (result.kind !== 'aborted') this.tally.charge(result.usage)
+    if (result.kind === 'failed') this.tally.failed += 1
     if (result.kind === 'reply') this.accept(result, epoch === this.epoch ? batch : undefined, upTo)
     return result
   }
@@ -301,6 +309,7 @@ export class Reviewer {
   private stop(state: Exclude<ReviewerState, { kind: 'running' | 'failing' }>): void {
     this.state = state
     this.toldNoModel = state.kind === 'no_model'
+    this.stoppedAt = routeOf(this.host.config())
     const line = `${state.kind}: ${state.reason}`
     if (state.kind === 'no_model') this.host.tell(`${line}; it starts by itself when the model appears`)
     else this.host.tell(line, '`/advisor on` tries again')
