@@ -10,6 +10,29 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
+/**
+ * Let something wait for at most `ms`, or until the outer signal aborts. Never rejects unless `wait` does.
+ * @param wait - has to end soon after its signal aborts.
+ * @returns how the wait ended.
+ */
+export async function within(
+  ms: number, outer: AbortSignal, clock: Clock, wait: (signal: AbortSignal) => Promise<void>,
+): Promise<'done' | 'late' | 'aborted'> {
+  const over = new AbortController()
+  const onAbort = () => over.abort(new Error('given up'))
+  outer.addEventListener('abort', onAbort, { once: true })
+  if (outer.aborted) onAbort()
+  let late = false
+  void clock.sleep(ms, over.signal).then(() => {
+    late = !over.signal.aborted
+    over.abort(new Error('waited long enough'))
+  })
+  await wait(over.signal)
+  over.abort(new Error('done'))
+  outer.removeEventListener('abort', onAbort)
+  return late ? 'late' : outer.aborted ? 'aborted' : 'done'
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => new Promise((resolve) => {

@@ -14,6 +14,7 @@ interface Loader {
   locate(fiber: unknown): string | undefined
 }
 
+/** The host as this plugin sees it. */
 export interface Host {
   /** A one-shot run, whose process ends with the answer. */
   readonly headless: boolean
@@ -21,6 +22,8 @@ export interface Host {
   tell(text: string): void
   /** Keep the record of a fault of ours that was contained. */
   report(error: unknown): void
+  /** For the host's log. */
+  debug(line: string): void
   /** Let work go on by itself; its failure is reported. */
   background(work: Promise<unknown>): void
   /** Run something once all rows of the host are mounted, unless this plugin is gone by then. */
@@ -29,6 +32,7 @@ export interface Host {
   readonly row: string
 }
 
+/** Look at the host from a plugin's context. */
 export function hostOf(ctx: Context): Host {
   let early: string[] = []
   // Remembered: at the end of a run the service goes before we have said everything.
@@ -51,6 +55,7 @@ export function hostOf(ctx: Context): Host {
       early = [...early, text].slice(-EARLY_LINES)
     },
     report,
+    debug(line) { ctx.logger.debug(`advisor: ${line}`) },
     background(work) { work.catch(report) },
     whenSettled(work) {
       // A host that fails to load says so itself.

@@ -5,7 +5,7 @@ import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
 import type {} from '@deepseek-ai/dsh-llm'
 import type {} from '@deepseek-ai/dsh-settings'
-import { Advisor } from './advisor.ts'
+import { Supervisor } from './supervisor.ts'
 import { claimReviewer, reviewerOf, type Claimant } from './claim.ts'
 import { systemClock } from './clock.ts'
 import type { ConfigSource } from './config/resolve.ts'
@@ -54,15 +54,15 @@ function tellInert(host: Host, root: object, claimant: Claimant): void {
 function mount(ctx: Context, config: Config): void {
   const host = hostOf(ctx)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
-  const advisor = new Advisor(ctx, {
+  const supervisor = new Supervisor(ctx, {
     llm: ctx.llm, clock: systemClock, host,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     planRules: agent => readPlanRules(ctx, agent),
   })
   // Names are taken last, so that a plugin that owns one of them keeps it and the host boots.
   host.whenSettled(() => {
-    stored = bridgeSettings(ctx, config, () => host.background(advisor.refresh()), host)
-    registerCommand(ctx, advisor, systemClock, host.tell)
-    host.background(advisor.refresh())
+    stored = bridgeSettings(ctx, config, () => host.background(supervisor.refresh()), host)
+    registerCommand(ctx, supervisor, systemClock, host.tell)
+    host.background(supervisor.refresh())
   })
 }

@@ -13,13 +13,14 @@ import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import type { Item } from './deliver/inbox.ts'
 import { isAdvisory, readAdvisory } from './deliver/message.ts'
 import { describeState, type Note } from './deliver/note.ts'
+import type { PastNote } from './finding.ts'
 import type { Host } from './host.ts'
 import { textOf } from './observe/entry.ts'
 import { Fold } from './observe/fold.ts'
 import planMode from './prompts/plan-mode.md'
 import { Tally } from './record/tally.ts'
 import type { ModelService } from './review/call.ts'
-import type { PastNote, Pinned } from './review/head.ts'
+import type { Pinned } from './review/head.ts'
 import { Reviewer } from './review/reviewer.ts'
 
 /** What all sessions of a host share. */
@@ -39,6 +40,7 @@ export interface Remains {
   readonly override: Override | undefined
 }
 
+/** One agent's session with its fold, its reviewer and its delivery. */
 export class AdvisedSession {
   readonly agent: Agent
   readonly tally = new Tally()
@@ -64,11 +66,12 @@ export class AdvisedSession {
     const session = this
     this.delivery = new Delivery({
       agent, guard: this.guard,
-      get reviewing() { return session.live !== undefined },
+      get isOn() { return session.live !== undefined },
       get oneShot() { return shared.host.headless || isSubagent(agent) },
       get fold() { return session.fold },
       config: () => this.resolve().config,
       now: () => shared.clock.now(),
+      debug: line => shared.host.debug(line),
       onReopened: (answer) => {
         if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
@@ -150,6 +153,30 @@ export class AdvisedSession {
     await this.catchUp(catchUpThreshold(this.resolve().config.syncBacklog), signal)
   }
 
+  /** Whether a step that was claimed for is to be at all. */
+  admitStep(claimed: readonly UserMessage[], step: number): boolean {
+    return this.delivery.admitStep({ claimed, step })
+  }
+
+  /** The messages of a step that will happen: with what is due, or, switched off meanwhile, without anything of ours. */
+  enterStep(messages: UserMessage[], claimed: readonly UserMessage[], step: number): UserMessage[] {
+    if (this.live === undefined) return this.delivery.withhold(messages, 'the advisor was switched off')
+    return this.delivery.enterStep({ messages, claimed, step })
+  }
+
+  /** The preparation of a step is over, whether it came to be or not. */
+  endStep(): void {
+    this.delivery.endGathering()
+  }
+
+  onClaimed(message: UserMessage): void {
+    this.delivery.onClaimed(message)
+  }
+
+  onDiscarded(message: UserMessage): void {
+    this.delivery.onDiscarded(message)
+  }
+
   /** The turn is about to close: with catch-up on, the last step is reviewed before its answer is final. */
   async prepareEnd(signal: AbortSignal): Promise<void> {
     if (catchUpThreshold(this.resolve().config.syncBacklog) !== undefined) await this.catchUp(1, signal)
@@ -202,9 +229,10 @@ export class AdvisedSession {
       pinned: () => this.pinned(),
       stale: () => this.delivery.stale(),
       onReconfirmed: ids => this.delivery.onReconfirmed(ids),
-      advise: (candidates, update) => this.delivery.offer(candidates, { advisor: undefined, update }),
+      advise: (findings, update) => this.delivery.offer(findings, { advisor: undefined, update }),
       isContentFree,
       report: error => shared.host.report(error),
+      debug: line => shared.host.debug(line),
       tell: (line, remedy) => shared.host.tell(remedy === undefined || shared.host.headless ? line : `${line}; ${remedy}`),
     }, this.tally)
   }

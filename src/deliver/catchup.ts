@@ -1,6 +1,6 @@
 // The bounded wait of the primary for a reviewer that lags. It ends early by anything that makes waiting pointless.
 
-import type { Clock } from '../clock.ts'
+import { within, type Clock } from '../clock.ts'
 import type { SyncBacklog } from '../config/schema.ts'
 
 /** The longest that one step waits. */
@@ -22,17 +22,6 @@ export function catchUpThreshold(syncBacklog: SyncBacklog): number | undefined {
  * Never throws. A wait that ran out is the last until a review succeeds.
  */
 export async function catchUp(reviewer: Awaitable, threshold: number, clock: Clock, turn: AbortSignal): Promise<void> {
-  const over = new AbortController()
-  const onAbort = () => over.abort(new Error('the turn was aborted'))
-  turn.addEventListener('abort', onAbort, { once: true })
-  if (turn.aborted) onAbort()
-  let late = false
-  void clock.sleep(CATCH_UP_MS, over.signal).then(() => {
-    late = !over.signal.aborted
-    over.abort(new Error('waited long enough'))
-  })
-  await reviewer.whenBelow(threshold, over.signal)
-  if (late) reviewer.giveUpWaiting()
-  over.abort(new Error('caught up'))
-  turn.removeEventListener('abort', onAbort)
+  const ended = await within(CATCH_UP_MS, turn, clock, signal => reviewer.whenBelow(threshold, signal))
+  if (ended === 'late') reviewer.giveUpWaiting()
 }

@@ -4,28 +4,30 @@
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { MessageId, UserMessage } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
+import type { Finding, WaitingNote } from '../finding.ts'
 import type { Fold } from '../observe/fold.ts'
 import { clampSeverity, rank } from '../severity.ts'
-import type { WaitingNote } from '../review/head.ts'
-import type { Candidate } from '../review/reply.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity, type Completed } from './immunity.ts'
 import { Inbox, type Item } from './inbox.ts'
 import { advisoryMessage } from './message.ts'
+import { activityOf, isSettling, isStopped, type Facts } from './moment.ts'
 import { UNDELIVERED, type Note, type NoteState } from './note.ts'
-import { route, type Activity, type Route, type RouteState } from './route.ts'
+import { route, type Route, type RouteState } from './route.ts'
 
 /** What delivery needs from its session. */
-export interface DeliveryHost {
+export interface DeliveryPort {
   readonly agent: Agent
   readonly fold: Fold
   readonly guard: EmissionGuard
   /** Nobody speaks to this agent again once its run is over: a headless run, or a subagent. */
   readonly oneShot: boolean
   /** Switched on: while it is not, nothing of ours reaches the agent. */
-  readonly reviewing: boolean
+  readonly isOn: boolean
   config(): Config
   now(): number
+  /** For the host's log: what was refused, and why. */
+  debug(line: string): void
   /** Advice reopened an answer, which a later one may now hide. */
   onReopened(answer: string): void
 }
@@ -46,9 +48,10 @@ export interface Entrance {
   readonly step: number
 }
 
+/** One session's notes on their way: offered, routed, queued, delivered or kept. */
 export class Delivery {
   readonly inbox = new Inbox()
-  private readonly host: DeliveryHost
+  private readonly port: DeliveryPort
   private readonly immunity = new Immunity()
   /** Messages we queued, with what had completed by then. */
   private readonly sent = new Map<MessageId, Completed>()
@@ -62,37 +65,38 @@ export class Delivery {
   private gathering = false
   private turnSignal: AbortSignal | undefined
 
-  constructor(host: DeliveryHost) {
-    this.host = host
+  constructor(port: DeliveryPort) {
+    this.port = port
   }
 
   /** Take the findings of one review: guard, then route. The worst come first, so that the budget is theirs. */
-  offer(candidates: readonly Candidate[], origin: Origin): void {
-    const { guard } = this.host
-    const { maxSeverity, notesPerUpdate } = this.host.config()
+  offer(findings: readonly Finding[], origin: Origin): void {
+    const { guard } = this.port
+    const { maxSeverity, notesPerUpdate } = this.port.config()
     let spent = 0
-    for (const candidate of candidates.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
-      const replaced = this.replacedBy(candidate)
+    for (const finding of findings.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
+      const replaced = this.replacedBy(finding)
       if (replaced !== undefined) guard.forget(replaced.note.text)
-      const severity = clampSeverity(candidate.severity, maxSeverity)
+      const severity = clampSeverity(finding.severity, maxSeverity)
       // A revision takes the place of a note that had its turn already, so it costs nothing of the budget.
-      const admission = candidate.note === '' ? undefined : guard.admit(candidate.note, severity, replaced ? 0 : spent, notesPerUpdate)
+      const admission = finding.note === '' ? undefined : guard.admit(finding.note, severity, replaced ? 0 : spent, notesPerUpdate)
       if (admission?.kind === 'refuse') {
+        this.port.debug(`note refused, ${admission.reason}: ${finding.note}`)
         if (replaced !== undefined) guard.remember(replaced.note.text, replaced.note.severity)
         continue
       }
       if (replaced !== undefined) this.takeBack(replaced, { kind: 'withdrawn' })
       if (admission === undefined) continue
-      guard.remember(candidate.note, severity)
+      guard.remember(finding.note, severity)
       if (replaced === undefined) spent += 1
-      this.inbox.add({ text: candidate.note, severity, at: this.host.now(), ...origin }, { kind: 'unrouted' })
+      this.inbox.add({ text: finding.note, severity, at: this.port.now(), ...origin }, { kind: 'unrouted' })
     }
     this.routeWaiting()
   }
 
   /** Route what waits for the primary to stand still. Called when a turn opens and when the agent is idle. */
   routeWaiting(): void {
-    if (!this.host.reviewing || this.gathering || this.isSettling()) return
+    if (!this.port.isOn || this.gathering || isSettling(this.facts())) return
     const steered: Note[] = []
     for (const note of this.inbox.in('unrouted')) {
       const way = route(note.severity, this.routeState())
@@ -108,7 +112,7 @@ export class Delivery {
     // What is still queued missed its turn, and nothing would wake the agent for it: where it goes is decided anew.
     this.recall({ kind: 'unrouted' })
     this.sent.clear()
-    if (this.isStopped()) for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'unrouted' })
+    if (isStopped(this.facts())) for (const note of this.inbox.in('aside')) this.inbox.move(note, { kind: 'unrouted' })
     this.routeWaiting()
   }
 
@@ -116,7 +120,7 @@ export class Delivery {
   recall(state: NoteState): void {
     for (const id of [...this.sent.keys()]) {
       const notes = this.inbox.of(id)
-      if (!this.host.agent.inbox.remove(id)) continue
+      if (!this.port.agent.inbox.remove(id)) continue
       for (const note of notes) this.inbox.move(note, state)
       this.sent.delete(id)
     }
@@ -133,15 +137,15 @@ export class Delivery {
   /** Take over what the same session left behind when it was closed. */
   adopt(notes: readonly Note[]): void {
     for (const note of notes) {
-      this.host.guard.remember(note.text, note.severity)
+      this.port.guard.remember(note.text, note.severity)
       this.inbox.add({ ...note, update: 0 }, { kind: 'card', reason: 'the session was closed' })
     }
   }
 
   /** Reviewing begins again: what the host let go of in between is a card. */
   onReturn(): void {
-    if (this.host.agent.status === 'idle') this.settleUnbegun()
-    const { nextStep, nextTurn } = this.host.agent.inbox
+    if (this.port.agent.status === 'idle') this.settleUnbegun()
+    const { nextStep, nextTurn } = this.port.agent.inbox
     const queued = new Set([...nextStep, ...nextTurn].map(message => message.id))
     for (const { note, state } of this.inbox.list()) {
       if (state.kind === 'steered' && !queued.has(state.message)) {
@@ -169,7 +173,7 @@ export class Delivery {
    */
   admitStep({ claimed, step }: Omit<Entrance, 'messages'>): boolean {
     if (claimed.some(message => message.source.kind === 'user')) this.reopened = 0
-    const causedByUs = step > 1 && !this.host.fold.isWorking && claimed.length > 0 && claimed.every(message => this.sent.has(message.id))
+    const causedByUs = step > 1 && !this.port.fold.isWorking && claimed.length > 0 && claimed.every(message => this.sent.has(message.id))
     return !causedByUs || this.reopenFor(claimed.flatMap(message => this.inbox.of(message.id)))
   }
 
@@ -180,7 +184,7 @@ export class Delivery {
     const others = messages.filter(message => !ours.includes(message))
     const spoken = claimed.some(message => message.source.kind === 'user')
     const interrupting = ours.flatMap(message => this.inbox.of(message.id))
-    const joining = claimed.length > 0 || (step > 1 && this.host.fold.isWorking) ? this.joining() : []
+    const joining = claimed.length > 0 || (step > 1 && this.port.fold.isWorking) ? this.joining() : []
     const cards = spoken ? this.inbox.in('card') : []
     const entering = weightiest([...interrupting, ...joining.map(({ note }) => note), ...cards])
     if (entering.length === 0) return others
@@ -189,7 +193,7 @@ export class Delivery {
       const since = interrupting.length > 0 ? this.sent.get(ours[0]!.id) : undefined
       this.immunity.arm(since ?? this.completed())
     }
-    const message = advisoryMessage(entering, this.host.fold.updates, ours[0]?.id)
+    const message = advisoryMessage(entering, this.port.fold.updates, ours[0]?.id)
     this.sent.set(message.id, this.completed())
     for (const note of entering) this.inbox.move(note, { kind: 'entering', message: message.id })
     return [...others, message]
@@ -209,15 +213,15 @@ export class Delivery {
   /** The host threw our message away. */
   onDiscarded(message: UserMessage): void {
     for (const note of this.inbox.of(message.id)) {
-      this.inbox.move(note, { kind: 'card', reason: this.isStopped() ? 'the run was stopped' : 'the queue was cleared' })
+      this.inbox.move(note, { kind: 'card', reason: isStopped(this.facts()) ? 'the run was stopped' : 'the queue was cleared' })
     }
     this.sent.delete(message.id)
   }
 
   /** Notes so old that their reviewer has to say whether they are still true. */
   stale(): WaitingNote[] {
-    const { reconfirmAfter } = this.host.config()
-    const { updates } = this.host.fold
+    const { reconfirmAfter } = this.port.config()
+    const { updates } = this.port.fold
     if (reconfirmAfter === 0) return []
     return this.inbox.in('unrouted', 'aside', 'card')
       .filter((note) => {
@@ -231,7 +235,7 @@ export class Delivery {
   onReconfirmed(ids: readonly number[]): void {
     for (const id of ids) {
       const note = this.inbox.get(id)?.note
-      if (note !== undefined) this.asked.set(note, { at: this.host.fold.updates, times: (this.asked.get(note)?.times ?? 0) + 1 })
+      if (note !== undefined) this.asked.set(note, { at: this.port.fold.updates, times: (this.asked.get(note)?.times ?? 0) + 1 })
     }
   }
 
@@ -239,7 +243,7 @@ export class Delivery {
   dismiss(id: number): boolean {
     const item = this.inbox.get(id)
     if (item === undefined) return false
-    this.host.guard.dismiss(item.note.text, item.note.severity)
+    this.port.guard.dismiss(item.note.text, item.note.severity)
     if (item.state.kind === 'entering') this.putAway.add(item.note)
     else this.takeBack(item, { kind: 'dismissed' })
     return true
@@ -251,7 +255,7 @@ export class Delivery {
   }
 
   /** The older note of its reviewer that a finding takes the place of, if it can still be taken back. */
-  private replacedBy({ replaces }: Candidate): Item | undefined {
+  private replacedBy({ replaces }: Finding): Item | undefined {
     const item = replaces === undefined ? undefined : this.inbox.get(replaces)
     const open = item !== undefined && item.state.kind !== 'entering' && (UNDELIVERED as readonly string[]).includes(item.state.kind)
     return open ? item : undefined
@@ -260,7 +264,7 @@ export class Delivery {
   /** Settle a note for good, and let the host's inbox go of it. */
   private takeBack({ note, state }: Item, settled: NoteState): void {
     this.inbox.move(note, settled)
-    if (state.kind === 'steered' && this.inbox.of(state.message).length === 0) this.host.agent.inbox.remove(state.message)
+    if (state.kind === 'steered' && this.inbox.of(state.message).length === 0) this.port.agent.inbox.remove(state.message)
   }
 
   /** Steps that notes were handed to did not begin. */
@@ -283,9 +287,8 @@ export class Delivery {
 
   /** Judge notes that would reopen an answer; those that may not become cards. Returns whether any may. */
   private reopenFor(notes: readonly Note[]): boolean {
-    const { phase } = this.host.fold
-    const activity = phase.kind === 'turn' && phase.standing === 'cut' ? 'unfinished' : 'finished'
-    const state: RouteState = { ...this.routeState(), immune: false, activity }
+    const { phase } = this.port.fold
+    const state: RouteState = { ...this.routeState(), immune: false, activity: activityOf({ phase, queued: 0 }) }
     const ways = notes.map(note => ({ note, way: route(note.severity, state) }))
     for (const { note, way } of ways) if (way.kind !== 'steer') this.park(note, way)
     const reopens = ways.some(({ way }) => way.kind === 'steer')
@@ -298,7 +301,7 @@ export class Delivery {
   }
 
   private steer(notes: readonly Note[]): void {
-    const { agent, fold } = this.host
+    const { agent, fold } = this.port
     const wakes = fold.phase.kind === 'idle'
     const message = advisoryMessage(notes, fold.updates)
     this.sent.set(message.id, this.completed())
@@ -315,48 +318,33 @@ export class Delivery {
 
   private countReopening(): void {
     this.reopened += 1
-    const { answer } = this.host.fold
-    if (answer !== undefined) this.host.onReopened(answer)
+    const { answer } = this.port.fold
+    if (answer !== undefined) this.port.onReopened(answer)
   }
 
   private routeState(): RouteState {
-    const { fold, oneShot } = this.host
-    const { reviewAt, immuneTurns, reopen } = this.host.config()
+    const { fold, oneShot } = this.port
+    const { reviewAt, immuneTurns, reopen } = this.port.config()
     return {
-      stopped: this.isStopped(),
+      stopped: isStopped(this.facts()),
       planMode: fold.planMode,
       headlessOver: oneShot && fold.phase.kind === 'idle' && fold.turns > 0,
       immune: fold.goalRound || this.immunity.holds(this.completed(), reviewAt === 'turn' ? 'turns' : 'updates', immuneTurns),
-      activity: this.activity(),
+      activity: activityOf(this.facts()),
       mayReopen: this.reopened < reopen,
     }
   }
 
-  private activity(): Activity {
-    const { agent, fold } = this.host
-    if (fold.phase.kind === 'turn') {
-      if (fold.phase.standing === 'working' || agent.inbox.nextStep.length > 0) return 'running'
-      return fold.phase.standing === 'answered' ? 'finished' : 'unfinished'
+  private facts(): Facts {
+    const { agent, fold } = this.port
+    return {
+      phase: fold.phase, stopped: fold.stopped, status: agent.status, queued: agent.inbox.nextStep.length,
+      cancelled: this.turnSignal?.aborted === true ? this.turnSignal.reason : undefined,
     }
-    const end = fold.phase.end?.kind
-    return end === undefined || end === 'completed' ? 'finished' : 'unfinished'
-  }
-
-  /** Between `turn/end` and idle a message would neither join the turn nor wake the agent. */
-  private isSettling(): boolean {
-    return this.host.fold.phase.kind === 'idle' && this.host.agent.status === 'running'
-  }
-
-  /** The run was cancelled, or it broke on an error: nothing of ours may start it again. */
-  private isStopped(): boolean {
-    const { phase, stopped } = this.host.fold
-    if (stopped) return true
-    if (phase.kind === 'turn') return this.turnSignal?.aborted === true && !isHook(this.turnSignal.reason)
-    return phase.end?.kind === 'error'
   }
 
   private completed(): Completed {
-    const { updates, turns } = this.host.fold
+    const { updates, turns } = this.port.fold
     return { updates, turns }
   }
 }
@@ -370,7 +358,3 @@ function weightiest(notes: readonly Note[]): readonly Note[] {
   return notes.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.id - a.id).slice(0, NOTES_TOGETHER)
 }
 
-/** Whether a cancel came from another plugin's rule, and not from whoever the agent works for. */
-function isHook(reason: unknown): boolean {
-  return (reason as { kind?: unknown } | undefined)?.kind === 'hook'
-}

@@ -1,6 +1,6 @@
 // The end of a headless run: its last reviews are waited for, within bounds, and what the agent has not seen is shown.
 
-import type { Clock } from '../clock.ts'
+import { within, type Clock } from '../clock.ts'
 import { rank } from '../severity.ts'
 import type { Note } from './note.ts'
 
@@ -18,19 +18,7 @@ export async function drain(
   clock: Clock, cancelled: AbortSignal,
 ): Promise<number | undefined> {
   const seconds = run.failed ? Math.min(run.seconds, AFTER_ERROR_SECONDS) : run.seconds
-  const over = new AbortController()
-  const onCancel = () => over.abort(new Error('the run was cancelled'))
-  cancelled.addEventListener('abort', onCancel, { once: true })
-  if (cancelled.aborted) onCancel()
-  let cut: number | undefined
-  void clock.sleep(seconds * 1000, over.signal).then(() => {
-    if (!over.signal.aborted) cut = seconds
-    over.abort(new Error('the drain is over'))
-  })
-  await finish(over.signal)
-  over.abort(new Error('drained'))
-  cancelled.removeEventListener('abort', onCancel)
-  return cut
+  return await within(seconds * 1000, cancelled, clock, finish) === 'late' ? seconds : undefined
 }
 
 /** A readable block of what the agent has not seen, worst first; '' when there is nothing. */

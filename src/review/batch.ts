@@ -2,13 +2,14 @@
 
 import type { Message } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
+import type { WaitingNote } from '../finding.ts'
 import { renderDelta } from '../observe/delta.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
 import type { SameResult } from '../observe/markdown.ts'
 import type { Gap } from './backlog.ts'
 import { toMessages } from './conversation.ts'
-import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned, type WaitingNote } from './head.ts'
+import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned } from './head.ts'
 
 /** New messages, and what becomes true once they have been read. */
 export interface Batch {

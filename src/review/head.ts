@@ -1,16 +1,9 @@
 // What a fresh conversation starts with: whatever happened before it, the reviewer knows the task and what it already said.
 
+import type { PastNote, WaitingNote } from '../finding.ts'
 import type { Entry } from '../observe/entry.ts'
 import { escapeXml, truncate } from '../text.ts'
-import type { Severity } from '../severity.ts'
 import type { Gap } from './backlog.ts'
-
-/** A note the reviewer gave, and its fate in words. */
-export interface PastNote {
-  readonly text: string
-  readonly severity: Severity
-  readonly fate: string
-}
 
 export interface Pinned {
   readonly cwd: string | undefined
@@ -59,15 +52,6 @@ export function renderPlanMode(rules: string, shown: boolean): string {
 export function renderGap({ updates, latest }: Gap): string {
   const said = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${truncate(latest, PINNED_LIMIT)}`
   return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${said}`
-}
-
-/** A note that has waited so long that its reviewer is asked about it. */
-export interface WaitingNote {
-  readonly id: number
-  readonly text: string
-  readonly severity: Severity
-  /** Updates since the one it is about. */
-  readonly age: number
 }
 
 /** Ask whether waiting notes are still true in the light of the update that follows. */

@@ -1,19 +1,13 @@
 // Reading a reply: `advise` calls, else one JSON frame, else silence or prose. Never throws, never asks again.
 
 import type { AssistantMessage, ContentBlock, ToolCallBlock } from '@deepseek-ai/dsh-llm'
+import type { Finding } from '../finding.ts'
 import { textOf } from '../observe/entry.ts'
-import { parseSeverity, type Severity } from '../severity.ts'
+import { parseSeverity } from '../severity.ts'
 import { truncate } from '../text.ts'
 import { ADVISE_TOOL } from './prompt.ts'
 
-/** A finding as the model gave it, before any guard. */
-export interface Candidate {
-  readonly note: string
-  readonly severity: Severity
-  /** Number of a waiting note of the reviewer's own that this one settles; an empty `note` withdraws it. */
-  readonly replaces?: number
-}
-
+/** One call of the model, and how it is answered in the reviewer's history. */
 export interface CallOutcome {
   readonly call: ToolCallBlock
   /** What the reviewer is told about the call in its own history. */
@@ -22,7 +16,7 @@ export interface CallOutcome {
 
 export type Verdict =
   /** At least one usable finding. `calls` have to be answered in the history. */
-  | { readonly kind: 'advice', readonly candidates: readonly Candidate[], readonly calls: readonly CallOutcome[] }
+  | { readonly kind: 'advice', readonly findings: readonly Finding[], readonly calls: readonly CallOutcome[] }
   | { readonly kind: 'silent' }
   /** Something was said that reaches nobody: prose, a broken frame, an unusable call. */
   | { readonly kind: 'no-verdict', readonly reason: string, readonly calls: readonly CallOutcome[] }
@@ -42,42 +36,42 @@ const RECORDED = 'Recorded.'
  */
 export function readReply(message: Pick<AssistantMessage, 'content'>, isContentFree: (text: string) => boolean): Verdict {
   const calls = message.content.filter((block: ContentBlock) => block.type === 'tool-call')
-  const read = calls.map(call => ({ call, candidate: readCall(call) }))
-  const outcomes = read.map(({ call, candidate }) => ({
-    call, answer: typeof candidate === 'string' ? candidate : RECORDED,
+  const read = calls.map(call => ({ call, finding: readCall(call) }))
+  const outcomes = read.map(({ call, finding }) => ({
+    call, answer: typeof finding === 'string' ? finding : RECORDED,
   }))
-  const candidates = read.flatMap(({ candidate }) => typeof candidate === 'string' ? [] : [candidate])
+  const findings = read.flatMap(({ finding }) => typeof finding === 'string' ? [] : [finding])
   const text = textOf(message.content)
-  if (candidates.length === 0) {
+  if (findings.length === 0) {
     const framed = readFrame(text)
-    if (framed !== undefined) candidates.push(framed)
+    if (framed !== undefined) findings.push(framed)
   }
-  if (candidates.length > 0) return { kind: 'advice', candidates, calls: outcomes }
-  const broken = read.find(({ candidate }) => typeof candidate === 'string')
+  if (findings.length > 0) return { kind: 'advice', findings, calls: outcomes }
+  const broken = read.find(({ finding }) => typeof finding === 'string')
   if (broken !== undefined) return { kind: 'no-verdict', reason: `unusable call of \`${truncate(broken.call.name, 40)}\``, calls: outcomes }
   return isContentFree(text) ? { kind: 'silent' } : { kind: 'no-verdict', reason: 'text without a note', calls: [] }
 }
 
 /** The finding in a call, or what is wrong with the call. */
-function readCall(call: ToolCallBlock): Candidate | string {
+function readCall(call: ToolCallBlock): Finding | string {
   if (call.name !== ADVISE_TOOL.name) return `There is no tool "${truncate(call.name, 40)}" here; only "advise".`
   try {
-    return toCandidate(JSON.parse(call.arguments)) ?? 'Not recorded: `note` must be a text that is not empty.'
+    return toFinding(JSON.parse(call.arguments)) ?? 'Not recorded: `note` must be a text that is not empty.'
   } catch {
     return 'Not recorded: the arguments are not JSON.'
   }
 }
 
 /** The first balanced `{…}` in a text that parses and holds a note. */
-export function readFrame(text: string): Candidate | undefined {
+export function readFrame(text: string): Finding | undefined {
   let scanned = 0
   for (let start = text.indexOf('{'); start >= 0 && scanned < SCAN_LIMIT; start = text.indexOf('{', start + 1)) {
     const end = balancedEnd(text, start)
     scanned += (end ?? text.length) - start
     if (end === undefined) continue
     try {
-      const candidate = toCandidate(JSON.parse(text.slice(start, end)))
-      if (candidate !== undefined) return candidate
+      const finding = toFinding(JSON.parse(text.slice(start, end)))
+      if (finding !== undefined) return finding
     } catch {
       // Not JSON: a later brace may open the frame.
     }
@@ -101,7 +95,7 @@ function balancedEnd(text: string, start: number): number | undefined {
   return undefined
 }
 
-function toCandidate(value: unknown): Candidate | undefined {
+function toFinding(value: unknown): Finding | undefined {
   const { note, severity, replaces } = (value ?? {}) as { note?: unknown, severity?: unknown, replaces?: unknown }
   const settles = typeof replaces === 'number' && Number.isInteger(replaces) ? { replaces } : {}
   if (typeof note !== 'string' || (note.trim() === '' && settles.replaces === undefined)) return undefined

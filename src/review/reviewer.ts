@@ -5,6 +5,7 @@ import type { GenerateOptions, LlmFailure, Message, ReasoningEffortId } from '@d
 import type { SessionId } from '@deepseek-ai/dsh-session'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config/schema.ts'
+import type { Finding, WaitingNote } from '../finding.ts'
 import { cutUpdate } from '../observe/cut.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
@@ -15,10 +16,10 @@ import { callModel, describeModel, type CallResult, type ModelService } from './
 import { composeBatch, type Batch } from './batch.ts'
 import { Conversation } from './conversation.ts'
 import { classifyFailure, describeFailure, type FailureHistory } from './failure.ts'
-import type { Pinned, WaitingNote } from './head.ts'
+import type { Pinned } from './head.ts'
 import { Progress } from './progress.ts'
 import { ADVISE_TOOL, systemText } from './prompt.ts'
-import { readReply, type Candidate } from './reply.ts'
+import { readReply } from './reply.ts'
 import { ShownResults } from './results.ts'
 
 /** The words of the design's failure table. */
@@ -30,7 +31,7 @@ export type ReviewerState =
   | { readonly kind: 'halted', readonly reason: string }
   | { readonly kind: 'no_model', readonly reason: string }
 
-export interface ReviewerHost {
+export interface ReviewerPort {
   readonly llm: ModelService
   readonly clock: Clock
   /** Names the conversation to the provider; never the id of a live session. */
@@ -42,10 +43,12 @@ export interface ReviewerHost {
   /** The reviewer was asked about these notes; what it says of them, if anything, comes as findings. */
   onReconfirmed(ids: readonly number[]): void
   /** Findings of one review, with the number of the newest update it saw. */
-  advise(candidates: readonly Candidate[], update: number): void
+  advise(findings: readonly Finding[], update: number): void
   isContentFree(text: string): boolean
   /** A fault of ours that was contained. */
   report(error: unknown): void
+  /** For the host's log: what was dropped, and why. */
+  debug(line: string): void
   /** One line to the user about trouble that lasts, and what they can do about it. */
   tell(line: string, remedy?: string): void
 }
@@ -57,9 +60,10 @@ const RETRY_DELAY_MS = 1_000
 /** Drops in a row from which on only every 2nd, 4th, … 32nd update is tried. */
 const COOLING_DROPS = 3
 
+/** One advisor at work in one session. */
 export class Reviewer {
   state: ReviewerState = { kind: 'running' }
-  private readonly host: ReviewerHost
+  private readonly port: ReviewerPort
   private readonly tally: Tally
   private readonly conversation = new Conversation()
   private readonly backlog = new Backlog()
@@ -90,8 +94,8 @@ export class Reviewer {
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
-  constructor(host: ReviewerHost, tally: Tally) {
-    this.host = host
+  constructor(port: ReviewerPort, tally: Tally) {
+    this.port = port
     this.tally = tally
     this.checkModel()
   }
@@ -115,13 +119,13 @@ export class Reviewer {
 
   /** Take one update. Returns at once; a review that is due starts in the background. */
   offer(update: Update): void {
-    this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.host.config().reviewEvery))
+    this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.port.config().reviewEvery))
     if (this.closing.signal.aborted) this.closing = new AbortController()
     if (this.cooling > 0) this.cooling -= 1
     const { state } = this
     if (state.kind !== 'no_model') this.toldNoModel = false
     else if (!this.toldNoModel) this.stop(state)
-    if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.host.clock.now() >= state.retryAt) {
+    if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.port.clock.now() >= state.retryAt) {
       this.state = { kind: 'running' }
     }
     this.wake()
@@ -168,7 +172,7 @@ export class Reviewer {
 
   /** The configuration changed: a new model is a new chance. */
   reconfigure(): void {
-    if (!this.isAtWork() && routeOf(this.host.config()) !== this.stoppedAt) this.resume()
+    if (!this.isAtWork() && routeOf(this.port.config()) !== this.stoppedAt) this.resume()
     else this.wake()
   }
 
@@ -188,16 +192,16 @@ export class Reviewer {
 
   /** Say early, without a call, that the provider is not there. */
   private checkModel(): void {
-    const { provider } = this.host.config()
-    if (this.host.llm.listProviders().some(({ id }) => id === provider)) return
+    const { provider } = this.port.config()
+    if (this.port.llm.listProviders().some(({ id }) => id === provider)) return
     this.state = { kind: 'no_model', reason: `no provider "${provider}" in this host` }
   }
 
   private wake(): void {
     if (this.working !== undefined || !this.canReview()) return
-    this.working = Promise.resolve().then(() => this.drain())
+    this.working = Promise.resolve().then(() => this.workOff())
       .catch((error: unknown) => {
-        this.host.report(error)
+        this.port.report(error)
         this.lose('all', `internal error: ${errorMessage(error)}`)
       })
       .finally(() => {
@@ -209,7 +213,7 @@ export class Reviewer {
 
   private canReview(): boolean {
     if (!this.isAtWork() || this.cooling > 0 || this.lifetime.signal.aborted) return false
-    const { reviewAt, reviewEvery } = this.host.config()
+    const { reviewAt, reviewEvery } = this.port.config()
     return cutUpdate(this.backlog.waiting(reviewAt), reviewEvery).kind === 'review'
   }
 
@@ -217,7 +221,7 @@ export class Reviewer {
     return this.state.kind === 'running' || this.state.kind === 'failing'
   }
 
-  private async drain(): Promise<void> {
+  private async workOff(): Promise<void> {
     let history: FailureHistory = { attempts: 0, waits: 0, drops: this.drops, cleared: false }
     while (this.canReview()) {
       const result = await this.review()
@@ -231,22 +235,22 @@ export class Reviewer {
 
   /** Show everything that waits in one request. */
   private async review(): Promise<CallResult | { readonly kind: 'nothing' }> {
-    const config = this.host.config()
+    const config = this.port.config()
     const trouble = await this.prepare(config)
     if (trouble !== undefined) return trouble
     const { epoch } = this
     const updates = this.backlog.take()
     const upTo = updates.at(-1)?.number ?? 0
     const batch = composeBatch({
-      updates, pinned: this.host.pinned(), fresh: this.conversation.fresh, gap: this.backlog.gap,
-      shownPlan: this.shownPlan, remarks: this.remarks, stale: this.host.stale(), sameResult: this.results.find,
+      updates, pinned: this.port.pinned(), fresh: this.conversation.fresh, gap: this.backlog.gap,
+      shownPlan: this.shownPlan, remarks: this.remarks, stale: this.port.stale(), sameResult: this.results.find,
     }, config)
     if (batch.messages.length === 0) {
       this.backlog.settle()
       return { kind: 'nothing' }
     }
     this.tally.calls += 1
-    const result = await callModel(this.host.llm, this.request(config, this.conversation.with(batch.messages)), this.callOptions(config))
+    const result = await callModel(this.port.llm, this.request(config, this.conversation.with(batch.messages)), this.callOptions(config))
     if (result.kind !== 'aborted') this.tally.charge(result.usage)
     if (result.kind === 'failed') this.tally.failed += 1
     if (result.kind === 'reply') this.accept(result, epoch === this.epoch ? batch : undefined, upTo)
@@ -255,7 +259,7 @@ export class Reviewer {
 
   /** @param batch - what the reply answers; none when the conversation was reset meanwhile. */
   private accept({ message, cut }: Extract<CallResult, { kind: 'reply' }>, batch: Batch | undefined, upTo: number): void {
-    const verdict = readReply(message, this.host.isContentFree)
+    const verdict = readReply(message, this.port.isContentFree)
     this.state = { kind: 'running' }
     this.drops = 0
     this.lagging = false
@@ -266,9 +270,10 @@ export class Reviewer {
       this.results.add(this.backlog.settle(), batch.shown)
       this.shownPlan = batch.plan
       this.remarks = this.remarks.slice(batch.remarks)
-      this.host.onReconfirmed(batch.asked)
+      this.port.onReconfirmed(batch.asked)
     }
-    if (verdict.kind === 'advice') this.host.advise(verdict.candidates, upTo)
+    if (verdict.kind === 'no-verdict') this.port.debug(`no verdict: ${verdict.reason}`)
+    if (verdict.kind === 'advice') this.port.advise(verdict.findings, upTo)
     else if (verdict.kind === 'no-verdict' || cut) this.tally.noVerdict += 1
     else this.tally.silent += 1
   }
@@ -295,7 +300,7 @@ export class Reviewer {
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
       case 'pause':
-        this.stop({ kind: 'quota_exhausted', reason, retryAt: decision.retryMs === undefined ? undefined : this.host.clock.now() + decision.retryMs })
+        this.stop({ kind: 'quota_exhausted', reason, retryAt: decision.retryMs === undefined ? undefined : this.port.clock.now() + decision.retryMs })
         return history
       case 'halt':
         this.stop({ kind: 'halted', reason })
@@ -309,17 +314,17 @@ export class Reviewer {
   private stop(state: Exclude<ReviewerState, { kind: 'running' | 'failing' }>): void {
     this.state = state
     this.toldNoModel = state.kind === 'no_model'
-    this.stoppedAt = routeOf(this.host.config())
+    this.stoppedAt = routeOf(this.port.config())
     const line = `${state.kind}: ${state.reason}`
-    if (state.kind === 'no_model') this.host.tell(`${line}; it starts by itself when the model appears`)
-    else this.host.tell(line, '`/advisor on` tries again')
+    if (state.kind === 'no_model') this.port.tell(`${line}; it starts by itself when the model appears`)
+    else this.port.tell(line, '`/advisor on` tries again')
   }
 
   private lose(what: 'taken' | 'all', reason: string): void {
     this.tally.dropped += this.backlog.drop(what)
     this.drops += 1
     this.state = { kind: 'failing', reason }
-    if (this.drops === 1) this.host.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
+    if (this.drops === 1) this.port.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
     if (this.drops >= COOLING_DROPS) this.cooling = Math.min(BACKLOG_LIMIT, 2 ** (this.drops - COOLING_DROPS + 1))
   }
 
@@ -328,14 +333,14 @@ export class Reviewer {
     const { unread } = this
     this.tally.dropped += this.backlog.drop('all')
     // A reviewer that was failing already has said so.
-    if (this.drops === 0) this.host.tell(`${unread} not reviewed: ${reason}`)
+    if (this.drops === 0) this.port.tell(`${unread} not reviewed: ${reason}`)
   }
 
   /** Find out once for each model which efforts it takes. A changed model starts a new conversation. */
   private async prepare(config: Config): Promise<Exclude<CallResult, { kind: 'reply' }> | undefined> {
     const route = routeOf(config)
     if (route === this.route) return undefined
-    const described = await describeModel(this.host.llm, config.provider, config.model, this.callOptions(config))
+    const described = await describeModel(this.port.llm, config.provider, config.model, this.callOptions(config))
     if (described.kind !== 'info') return described
     if (this.shownTo !== route) this.clear()
     this.shownTo = route
@@ -352,19 +357,19 @@ export class Reviewer {
   }
 
   private async pause(ms: number): Promise<void> {
-    await this.host.clock.sleep(ms, AbortSignal.any([this.lifetime.signal, this.closing.signal]))
+    await this.port.clock.sleep(ms, AbortSignal.any([this.lifetime.signal, this.closing.signal]))
   }
 
   private request(config: Config, messages: Message[]): GenerateOptions {
     return {
       provider: config.provider, model: config.model, system: systemText(config), tools: [ADVISE_TOOL], messages,
-      maxTokens: REPLY_TOKENS, sessionId: this.host.sessionId,
+      maxTokens: REPLY_TOKENS, sessionId: this.port.sessionId,
       ...this.efforts.has(config.effort) ? { reasoningEffort: config.effort as ReasoningEffortId } : {},
     }
   }
 
   private callOptions(config: Config) {
-    return { timeoutMs: config.timeout * 1000, clock: this.host.clock, signal: this.lifetime.signal }
+    return { timeoutMs: config.timeout * 1000, clock: this.port.clock, signal: this.lifetime.signal }
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
-import type { Advisor } from '../advisor.ts'
+import type { Supervisor } from '../supervisor.ts'
 import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
 import { errorMessage, truncate } from '../text.ts'
@@ -15,14 +15,14 @@ const USAGE = 'on, off, status, usage, notes, dismiss N|all, mute WORDS, unmute;
 const TAKES_WORDS: ReadonlySet<string> = new Set(['dismiss', 'mute'])
 
 /** Register the command where the host has a command service; elsewhere do nothing. */
-export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock, tell: (text: string) => void): void {
+export function registerCommand(ctx: Context, supervisor: Supervisor, clock: Clock, tell: (text: string) => void): void {
   ctx.inject(['commands'], (commandsCtx) => {
     try {
       commandsCtx.commands.register({
         name: 'advisor',
         description: 'A second model that reviews this session',
         input: { hint: 'on|off|status|usage|notes|dismiss|mute|unmute' },
-        handler: ({ agent, rawInput }) => run(advisor.of(agent), advisor, rawInput.trim(), clock),
+        handler: ({ agent, rawInput }) => run(supervisor.of(agent), supervisor, rawInput.trim(), clock),
       })
     } catch (error) {
       tell(`/advisor belongs to another plugin (${errorMessage(error)}); reviews go on, without commands`)
@@ -30,14 +30,14 @@ export function registerCommand(ctx: Context, advisor: Advisor, clock: Clock, te
   })
 }
 
-async function run(session: AdvisedSession, advisor: Advisor, input: string, clock: Clock): Promise<CommandResult> {
+async function run(session: AdvisedSession, supervisor: Supervisor, input: string, clock: Clock): Promise<CommandResult> {
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? []
   const known = word.toLowerCase()
   if (rest.trim() !== '' && !TAKES_WORDS.has(known)) return failure(unknown(input))
   switch (known) {
-    case '': return switchTo(session, advisor, isWanted(session) ? 'off' : 'on')
-    case 'on': return switchTo(session, advisor, 'on')
-    case 'off': return switchTo(session, advisor, 'off')
+    case '': return switchTo(session, supervisor, isWanted(session) ? 'off' : 'on')
+    case 'on': return switchTo(session, supervisor, 'on')
+    case 'off': return switchTo(session, supervisor, 'off')
     case 'status': return success(statusText(session, clock.now()))
     case 'usage': return success(usageText(session))
     case 'notes': return success(notesText(session, clock.now()))
@@ -50,9 +50,9 @@ async function run(session: AdvisedSession, advisor: Advisor, input: string, clo
   }
 }
 
-async function switchTo(session: AdvisedSession, advisor: Advisor, wish: 'on' | 'off'): Promise<CommandResult> {
+async function switchTo(session: AdvisedSession, supervisor: Supervisor, wish: 'on' | 'off'): Promise<CommandResult> {
   session.override = wish
-  await advisor.refresh()
+  await supervisor.refresh()
   if (wish === 'off') return success('Advisor off for this session.')
   session.reviewer?.resume()
   const resolved = session.resolve()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../src/observe/entry.ts'
-import { renderGap, renderHead, renderPlanMode, renderReconfirm, type PastNote, type Pinned } from '../../src/review/head.ts'
+import { renderGap, renderHead, renderPlanMode, renderReconfirm, type Pinned } from '../../src/review/head.ts'
+import type { PastNote } from '../../src/finding.ts'
 
 const PINNED: Pinned = { cwd: '/shop', task: 'Fix a.', latest: 'Also b.', notes: [], muted: [], planRules: undefined }
 const user = (text: string): Entry => ({ kind: 'user', seq: 0, text })

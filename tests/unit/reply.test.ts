@@ -16,11 +16,11 @@ const advise = (args: unknown, id?: string): ContentBlock => call('advise', args
 const read = (...content: ContentBlock[]): Verdict => readReply({ content }, isContentFree)
 
 /** Findings and what was said about each call, shortened. */
-function outcome(verdict: Verdict): { kind: string, candidates?: unknown, answers?: string[] } {
+function outcome(verdict: Verdict): { kind: string, findings?: unknown, answers?: string[] } {
   const { kind } = verdict
   if (verdict.kind === 'silent') return { kind }
   const answers = verdict.calls.map(({ answer }) => answer)
-  return verdict.kind === 'advice' ? { kind, candidates: verdict.candidates, answers } : { kind, answers }
+  return verdict.kind === 'advice' ? { kind, findings: verdict.findings, answers } : { kind, answers }
 }
 
 describe('a call of `advise`', () => {
@@ -38,7 +38,7 @@ describe('a call of `advise`', () => {
     ['a number that is none', { note: 'Look.', replaces: 'two' }, { note: 'Look.', severity: 'nit' }],
     ['a number that is not whole', { note: 'Look.', replaces: 1.5 }, { note: 'Look.', severity: 'nit' }],
   ])('%s', (_name, args, candidate) => {
-    expect(outcome(read(advise(args)))).toEqual({ kind: 'advice', candidates: [candidate], answers: ['Recorded.'] })
+    expect(outcome(read(advise(args)))).toEqual({ kind: 'advice', findings: [candidate], answers: ['Recorded.'] })
   })
 
   test.each([
@@ -76,7 +76,7 @@ test('several calls are several findings, in their order, and each call has its 
   )
   expect(verdict).toMatchObject({
     kind: 'advice',
-    candidates: [{ note: 'One.', severity: 'concern' }, { note: 'Two.', severity: 'blocker' }, { note: 'Three.', severity: 'nit' }],
+    findings: [{ note: 'One.', severity: 'concern' }, { note: 'Two.', severity: 'blocker' }, { note: 'Three.', severity: 'nit' }],
   })
   if (verdict.kind !== 'advice') throw new Error('no advice')
   expect(verdict.calls.map(({ call: { id } }) => id)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
@@ -109,17 +109,17 @@ describe('a JSON frame', () => {
     ['behind three hundred other objects', `${'{} '.repeat(300)}${LOOK}`],
     ['behind three hundred odd braces', `${'{ '.repeat(300)}${LOOK}`],
   ])('%s is read', (_name, text) => {
-    expect(outcome(read(say(text)))).toEqual({ kind: 'advice', candidates: [found], answers: [] })
+    expect(outcome(read(say(text)))).toEqual({ kind: 'advice', findings: [found], answers: [] })
   })
 
   test('with braces, quotes and backslashes in its strings is read whole', () => {
     const note = 'In `{"a": "}"}` the } closes \\ "too early" {'
-    expect(outcome(read(say(`See:\n${JSON.stringify({ note })}`)))).toMatchObject({ candidates: [{ note }] })
+    expect(outcome(read(say(`See:\n${JSON.stringify({ note })}`)))).toMatchObject({ findings: [{ note }] })
   })
 
   test('spread over several blocks of text is one text', () => {
     const verdict = read(say('{"note": "Lo'), { type: 'reasoning', text: '}' }, say('ok.", "severity": "concern"}'))
-    expect(outcome(verdict)).toMatchObject({ candidates: [found] })
+    expect(outcome(verdict)).toMatchObject({ findings: [found] })
   })
 
   test('in the reasoning is not a reply', () => {
@@ -127,12 +127,12 @@ describe('a JSON frame', () => {
   })
 
   test('beside a good call is not a second finding', () => {
-    expect(outcome(read(say(LOOK), advise({ note: 'From the call.' })))).toMatchObject({ candidates: [{ note: 'From the call.' }] })
+    expect(outcome(read(say(LOOK), advise({ note: 'From the call.' })))).toMatchObject({ findings: [{ note: 'From the call.' }] })
   })
 
   test('beside a call that cannot be used counts, and the call has its answer', () => {
     const verdict = outcome(read(say(LOOK), advise('{')))
-    expect(verdict).toEqual({ kind: 'advice', candidates: [found], answers: [expect.stringMatching(/^Not recorded/)] })
+    expect(verdict).toEqual({ kind: 'advice', findings: [found], answers: [expect.stringMatching(/^Not recorded/)] })
   })
 
   test.each([
@@ -159,12 +159,12 @@ describe('no finding at all', () => {
 
 describe('a note that is too long', () => {
   test.each([NOTE_LIMIT - 1, NOTE_LIMIT])('%i characters are kept whole', (length) => {
-    expect(outcome(read(advise({ note: 'x'.repeat(length) })))).toMatchObject({ candidates: [{ note: 'x'.repeat(length) }] })
+    expect(outcome(read(advise({ note: 'x'.repeat(length) })))).toMatchObject({ findings: [{ note: 'x'.repeat(length) }] })
   })
 
   test.each(['x', '😀', 'x😀'])('is cut at its limit and never inside a character: %s', (unit) => {
     for (const note of [unit.repeat(NOTE_LIMIT + 1), `a${unit.repeat(NOTE_LIMIT)}`]) {
-      const [candidate] = (outcome(read(say(JSON.stringify({ note })))).candidates ?? []) as { note: string }[]
+      const [candidate] = (outcome(read(say(JSON.stringify({ note })))).findings ?? []) as { note: string }[]
       expect(candidate!.note.length).toBeLessThanOrEqual(NOTE_LIMIT)
       expect(candidate!.note.length).toBeGreaterThan(NOTE_LIMIT - 3)
       expect(candidate!.note.isWellFormed()).toBe(true)

@@ -9,7 +9,8 @@ import { AdvisedSession, type Remains, type Shared } from './session.ts'
 /** Closed sessions that are remembered. */
 const CLOSED_SESSIONS_KEPT = 100
 
-export class Advisor {
+/** All sessions of one host that are, or may be, under review. */
+export class Supervisor {
   /** By session id; an agent's session shares its identity. */
   private readonly sessions = new Map<string, AdvisedSession>()
   /** What sessions closed in this process left behind, for when they are opened again. */
@@ -80,10 +81,10 @@ export class Advisor {
         if (status === 'idle') this.guarded(() => find(agent)?.onIdle())
       }),
       ctx.on('agent/inbox/claimed', ({ agent, message }) => {
-        this.guarded(() => find(agent)?.delivery.onClaimed(message))
+        this.guarded(() => find(agent)?.onClaimed(message))
       }),
       ctx.on('agent/inbox/discarded', ({ agent, message }) => {
-        this.guarded(() => find(agent)?.delivery.onDiscarded(message))
+        this.guarded(() => find(agent)?.onDiscarded(message))
       }),
       // Outermost, so that what other plugins add or refuse is known before we join a step.
       ctx.on('agent/pre-step', async ({ agent, messages: claimed, step, signal }, next) => {
@@ -92,15 +93,13 @@ export class Advisor {
         await this.contained(session.beginStep(signal))
         try {
           // A step that will not be is not prepared by others either: what they would add to it is not lost.
-          if (this.guarded(() => session.delivery.admitStep({ claimed, step })) === false) return { kind: 'enter', messages: [] }
+          if (this.guarded(() => session.admitStep(claimed, step)) === false) return { kind: 'enter', messages: [] }
           const decision = await next()
           if (decision.kind === 'reject') return decision
-          const messages = this.guarded(() => session.reviewer === undefined
-            ? session.delivery.withhold(decision.messages, 'the advisor was switched off')
-            : session.delivery.enterStep({ messages: decision.messages, claimed, step }))
+          const messages = this.guarded(() => session.enterStep(decision.messages, claimed, step))
           return messages === undefined ? decision : { ...decision, messages }
         } finally {
-          this.guarded(() => session.delivery.endGathering())
+          this.guarded(() => session.endStep())
         }
       }, { prepend: true }),
       ctx.on('agent/turn-stopping', async ({ agent, signal }) => {
