@@ -1,6 +1,7 @@
 // What this plugin asks of the host around it: is it headless, has everything been mounted, what is a row called.
 
 import type { Context } from '@deepseek-ai/cordis'
+import { printable } from './text.ts'
 
 /** The host's service that only a headless run has. */
 const HEADLESS_SERVICE = 'headlessStartup'
@@ -65,6 +66,14 @@ export function hostOf(ctx: Context): Host {
   }
 }
 
+/** A stderr that is closed or full must not cost the run its answer. */
 function toStderr(text: string): void {
-  process.stderr.write(`dsh-advisor: ${text}\n`)
+  const ignore = () => {}
+  process.stderr.on('error', ignore)
+  try {
+    // The error of a failed write is emitted behind its callback.
+    process.stderr.write(`dsh-advisor: ${printable(text)}\n`, () => { setImmediate(() => { process.stderr.off('error', ignore) }) })
+  } catch {
+    process.stderr.off('error', ignore)
+  }
 }

@@ -82,7 +82,7 @@ export class AdvisedSession {
   /** The agent is gone. A subagent is never spoken to again, so the user is told what it did not see. */
   leave(): Remains {
     if (isSubagent(this.agent)) this.tellUnseen()
-    return { notes: this.delivery.undelivered(), guard: this.guard, override: this.override }
+    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override }
   }
 
   get reviewer(): Reviewer | undefined {

@@ -13,8 +13,8 @@ const CLOSED_SESSIONS_KEPT = 100
 export class Supervisor {
   /** By session id; an agent's session shares its identity. */
   private readonly sessions = new Map<string, AdvisedSession>()
-  /** What sessions closed in this process left behind, for when they are opened again. */
-  private readonly left = new Map<string, Remains>()
+  /** What sessions closed in this host left behind, for when they are opened again. */
+  private readonly left: Map<string, Remains>
   private readonly ctx: Context
   private readonly shared: Shared
   /** Why the advisor cannot run, as the user was last told. */
@@ -25,6 +25,7 @@ export class Supervisor {
   constructor(ctx: Context, shared: Shared) {
     this.ctx = ctx
     this.shared = shared
+    this.left = remainsOf(ctx.root)
     ctx.effect(() => () => this.dispose(), 'advisor.sessions()')
   }
 
@@ -160,9 +161,18 @@ export class Supervisor {
     this.awaiting.set(false)
     this.reviewing.set(false)
     const sessions = [...this.sessions.values()]
-    this.sessions.clear()
+    for (const session of sessions) this.close(session)
     await Promise.all(sessions.map(session => session.stop()))
   }
+}
+
+/** By host root: a plugin that is loaded again, after an edit of its row, finds what the one before it knew. */
+const REMAINS = new WeakMap<object, Map<string, Remains>>()
+
+function remainsOf(root: object): Map<string, Remains> {
+  const known = REMAINS.get(root) ?? new Map<string, Remains>()
+  REMAINS.set(root, known)
+  return known
 }
 
 /** Listeners that are there only while they are needed. */

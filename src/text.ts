@@ -40,3 +40,11 @@ export function unescapeXml(text: string): string {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Text that is safe to show and to send: well-formed, without control characters and without marks that reorder what is read. */
+export function printable(text: string): string {
+  return text.toWellFormed().replace(UNPRINTABLE, '')
+}
+
+/** C0 and C1 but for tab and line feed, and the marks of bidirectional text. */
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g

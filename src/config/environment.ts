@@ -1,6 +1,7 @@
 // One process can switch the advisor on, off, or to another model, without touching a file.
 // A flag is not possible: the host's headless command refuses options it does not know.
 
+import { truncate } from '../text.ts'
 import type { ConfigSource } from './resolve.ts'
 
 /** Name of the environment variable: `on`, `off` or `provider/model[:effort]`. */
@@ -17,7 +18,7 @@ export function withEnvironment(source: ConfigSource, wish: string | undefined):
   }
   const selector = parseSelector(word)
   if (selector === undefined) {
-    return { kind: 'invalid', value, reason: `${ENVIRONMENT_KEY}: expected on, off or provider/model[:effort] but got "${word}"` }
+    return { kind: 'invalid', value, reason: `${ENVIRONMENT_KEY}: expected on, off or provider/model[:effort] but got "${truncate(word, 80)}"` }
   }
   return { kind: 'value', value: { ...value, enabled: true, ...selector } }
 }

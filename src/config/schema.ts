@@ -1,7 +1,9 @@
 // The configuration a user writes: keys, defaults, limits. Strict: an unknown key is refused by name.
 
+import { inspect } from 'node:util'
 import z from '@deepseek-ai/schemastery'
 import { SEVERITIES, type Severity } from '../severity.ts'
+import { truncate } from '../text.ts'
 
 /** When an update is reviewed: after every step, after steps that changed something, or once a turn. */
 export type ReviewAt = 'step' | 'mutation' | 'turn'
@@ -46,6 +48,15 @@ export interface Config {
   drain: number
 }
 
+/** A value in the words of a configuration file; one that refers to itself, as YAML allows, in those of the debugger. */
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return inspect(value, { depth: 1, breakLength: Infinity })
+  }
+}
+
 /** A whole number within limits. */
 function whole(min: number, max: number, value: number) {
   return z.number().step(1).min(min).max(max).default(value)
@@ -78,8 +89,8 @@ const knownKeys = z.transform(z.any(), (value: unknown) => {
   if (typeof value !== 'object' || value === null) return undefined
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(fields, key)) continue
-    throw new z.ValidationError(
-      `unknown key "${key}" (value ${JSON.stringify((value as Record<string, unknown>)[key])}); allowed: ${Object.keys(fields).join(', ')}`, {})
+    const shown = truncate(show((value as Record<string, unknown>)[key]), 80)
+    throw new z.ValidationError(`unknown key "${truncate(key, 80)}" (value ${shown}); allowed: ${Object.keys(fields).join(', ')}`, {})
   }
   return undefined
 })

@@ -180,8 +180,8 @@ export class Delivery {
   /** The messages of a step that will happen, with what is due added. */
   enterStep({ messages, claimed, step }: Entrance): UserMessage[] {
     this.gathering = false
-    const ours = messages.filter(message => this.sent.has(message.id))
-    const others = messages.filter(message => !ours.includes(message))
+    const ours = messages.filter((message, index) => this.sent.has(message.id) && messages.findIndex(({ id }) => id === message.id) === index)
+    const others = messages.filter(message => !this.sent.has(message.id))
     const spoken = claimed.some(message => message.source.kind === 'user')
     const interrupting = ours.flatMap(message => this.inbox.of(message.id))
     const joining = claimed.length > 0 || (step > 1 && this.port.fold.isWorking) ? this.joining() : []
@@ -252,6 +252,13 @@ export class Delivery {
   /** What the primary has not seen. */
   undelivered(): readonly Note[] {
     return this.inbox.in(...UNDELIVERED)
+  }
+
+  /** Of that, what the host does not hold either: it would be lost with us. */
+  unheld(): readonly Note[] {
+    const { nextStep, nextTurn } = this.port.agent.inbox
+    const held = new Set([...nextStep, ...nextTurn].flatMap(message => this.inbox.of(message.id)))
+    return this.undelivered().filter(note => !held.has(note))
   }
 
   /** The older note of its reviewer that a finding takes the place of, if it can still be taken back. */

@@ -75,8 +75,12 @@ export class Fold {
    */
   prime(events: readonly SessionEvent[], visit?: (event: SessionEvent) => void): void {
     for (const event of events) {
-      this.push(event)
-      visit?.(event)
+      try {
+        this.push(event)
+        visit?.(event)
+      } catch {
+        // The host's log takes events that nobody can read; the rest of the past still counts.
+      }
     }
     this.fresh = []
     this.mutated = false
@@ -213,7 +217,8 @@ export class Fold {
 
   private replace(event: SurfaceEvent, entry: Entry | undefined): Observation {
     const gone = new Set(event.sourceEventSeqs)
-    const [first, last] = [Math.min(...gone), Math.max(...gone)]
+    let [first, last] = [Infinity, -Infinity]
+    for (const seq of gone) [first, last] = [Math.min(first, seq), Math.max(last, seq)]
     const isGone = (known: Entry) => gone.has(known.seq) || (isOffSurface(known) && first <= known.seq && known.seq <= last)
     const at = this.recent.findIndex(isGone)
     this.recent = this.recent.filter(known => !isGone(known))

@@ -4,7 +4,7 @@ import type { AssistantMessage, ContentBlock, ToolCallBlock } from '@deepseek-ai
 import type { Finding } from '../finding.ts'
 import { textOf } from '../observe/entry.ts'
 import { parseSeverity } from '../severity.ts'
-import { truncate } from '../text.ts'
+import { printable, truncate } from '../text.ts'
 import { ADVISE_TOOL } from './prompt.ts'
 
 /** One call of the model, and how it is answered in the reviewer's history. */
@@ -12,6 +12,8 @@ export interface CallOutcome {
   readonly call: ToolCallBlock
   /** What the reviewer is told about the call in its own history. */
   readonly answer: string
+  /** What it said, if it could be used. */
+  readonly finding?: Finding
 }
 
 export type Verdict =
@@ -38,7 +40,7 @@ export function readReply(message: Pick<AssistantMessage, 'content'>, isContentF
   const calls = message.content.filter((block: ContentBlock) => block.type === 'tool-call')
   const read = calls.map(call => ({ call, finding: readCall(call) }))
   const outcomes = read.map(({ call, finding }) => ({
-    call, answer: typeof finding === 'string' ? finding : RECORDED,
+    call, ...typeof finding === 'string' ? { answer: finding } : { answer: RECORDED, finding },
   }))
   const findings = read.flatMap(({ finding }) => typeof finding === 'string' ? [] : [finding])
   const text = textOf(message.content)
@@ -98,6 +100,6 @@ function balancedEnd(text: string, start: number): number | undefined {
 function toFinding(value: unknown): Finding | undefined {
   const { note, severity, replaces } = (value ?? {}) as { note?: unknown, severity?: unknown, replaces?: unknown }
   const settles = typeof replaces === 'number' && Number.isInteger(replaces) ? { replaces } : {}
-  if (typeof note !== 'string' || (note.trim() === '' && settles.replaces === undefined)) return undefined
-  return { note: truncate(note.trim(), NOTE_LIMIT), severity: parseSeverity(severity), ...settles }
+  if (typeof note !== 'string' || (printable(note).trim() === '' && settles.replaces === undefined)) return undefined
+  return { note: truncate(printable(note).trim(), NOTE_LIMIT), severity: parseSeverity(severity), ...settles }
 }

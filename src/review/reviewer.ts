@@ -20,6 +20,7 @@ import type { Pinned } from './head.ts'
 import { Progress } from './progress.ts'
 import { ADVISE_TOOL, systemText } from './prompt.ts'
 import { readReply } from './reply.ts'
+import { tidyReply } from './tidy.ts'
 import { ShownResults } from './results.ts'
 
 /** The words of the design's failure table. */
@@ -27,7 +28,7 @@ export type ReviewerState =
   | { readonly kind: 'running' }
   | { readonly kind: 'failing', readonly reason: string }
   /** `retryAt`: the first update after it tries once. */
-  | { readonly kind: 'quota_exhausted', readonly reason: string, readonly retryAt: number | undefined }
+  | { readonly kind: 'quota_exhausted', readonly reason: string, readonly since: number, readonly retryAt: number | undefined }
   | { readonly kind: 'halted', readonly reason: string }
   | { readonly kind: 'no_model', readonly reason: string }
 
@@ -125,9 +126,7 @@ export class Reviewer {
     const { state } = this
     if (state.kind !== 'no_model') this.toldNoModel = false
     else if (!this.toldNoModel) this.stop(state)
-    if (state.kind === 'quota_exhausted' && state.retryAt !== undefined && this.port.clock.now() >= state.retryAt) {
-      this.state = { kind: 'running' }
-    }
+    if (state.kind === 'quota_exhausted' && this.mayRetry(state)) this.state = { kind: 'running' }
     this.wake()
   }
 
@@ -265,8 +264,8 @@ export class Reviewer {
     this.lagging = false
     this.tally.reviews += 1
     if (batch !== undefined) {
-      const calls = verdict.kind === 'silent' ? [] : verdict.calls
-      this.conversation.commit(batch.messages, verdict.kind === 'advice' || calls.length > 0 ? message : undefined, calls)
+      const kept = tidyReply(message, verdict)
+      this.conversation.commit(batch.messages, kept?.message, kept?.calls)
       this.results.add(this.backlog.settle(), batch.shown)
       this.shownPlan = batch.plan
       this.remarks = this.remarks.slice(batch.remarks)
@@ -300,7 +299,10 @@ export class Reviewer {
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
       case 'pause':
-        this.stop({ kind: 'quota_exhausted', reason, retryAt: decision.retryMs === undefined ? undefined : this.port.clock.now() + decision.retryMs })
+        {
+          const since = this.port.clock.now()
+          this.stop({ kind: 'quota_exhausted', reason, since, retryAt: decision.retryMs === undefined ? undefined : since + decision.retryMs })
+        }
         return history
       case 'halt':
         this.stop({ kind: 'halted', reason })
@@ -309,6 +311,12 @@ export class Reviewer {
         this.stop({ kind: 'no_model', reason })
         return history
     }
+  }
+
+  /** The time the provider named has come, or the clock was set back so that it may never come. */
+  private mayRetry({ since, retryAt }: Extract<ReviewerState, { kind: 'quota_exhausted' }>): boolean {
+    const now = this.port.clock.now()
+    return retryAt !== undefined && (now >= retryAt || now < since)
   }
 
   private stop(state: Exclude<ReviewerState, { kind: 'running' | 'failing' }>): void {

@@ -8,7 +8,7 @@ import { truncate } from '../text.ts'
 /** One word for the session's state, those of the failure table among them. */
 export function stateWord(session: AdvisedSession): string {
   const resolved = session.resolve()
-  return resolved.kind === 'ready' ? session.reviewer?.state.kind ?? 'running' : resolved.kind
+  return resolved.kind === 'ready' ? session.reviewer?.state.kind ?? 'off' : resolved.kind
 }
 
 /** The full status, one fact a line. `now` in milliseconds since the epoch. */
