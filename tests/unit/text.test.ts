@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { elide, errorMessage, escapeXml, truncate, unescapeXml } from '../../src/text.ts'
+import { elide, errorMessage, escapeXml, truncate, unescapeXml, printable } from '../../src/text.ts'
 
 /** One character in two units. */
 const FACE = '😀'
@@ -83,4 +83,13 @@ test.each([
   [new Error('broken'), 'broken'], ['a string', 'a string'], [undefined, 'undefined'], [null, 'null'], [7, '7'],
 ])('whatever was thrown has a message: %o', (thrown, message) => {
   expect(errorMessage(thrown)).toBe(message)
+})
+
+describe('printable', () => {
+  test.each([
+    ['\u001b]0;owned\u0007\u001b[2Jred', ']0;owned[2Jred'], ['a\u0000b\rc\u009bd', 'abcd'], ['\ud800x', '\ufffdx'],
+    ['user\u202egnp.exe', 'usergnp.exe'], ['one\n\ttwo', 'one\n\ttwo'], ['修复 👩‍👧 é', '修复 👩‍👧 é'],
+  ])('%j is shown as %j', (text, expected) => {
+    expect(printable(text)).toBe(expected)
+  })
 })
