@@ -52,10 +52,13 @@ function expectAsWithout({ run: { code, stdout, stderr, signal, timedOut }, serv
   return stderr.replace(expected.stderr, '')
 }
 
-/** Silent about the first step, late with what it has to say of the end. */
-const late: Script = (_, index) => index === 0 ? empty() : adviseEach([
+/** Late with all it has to say. */
+const lateAtOnce: Script = () => adviseEach([
   { note: 'Rename `x` to `index`.', severity: 'nit' }, { note: FILES, severity: 'blocker' }, { note: 'Port 8080 is taken.', severity: 'concern' },
 ], { delayMs: SLOW_MS })
+
+/** Silent about the first step, late with what it has to say of the end. */
+const late: Script = (request, index) => index === 0 ? empty() : lateAtOnce(request, index)
 
 const BLOCK = [
   'dsh-advisor: 3 notes the agent has not seen, 1 blocker',
@@ -70,7 +73,7 @@ test('a slow last review is waited for, and its notes are read on stderr as one 
 })
 
 test('after an error of the agent the slow review is waited for too, and the error is told as ever', async () => {
-  const ended = await run(breaks, late)
+  const ended = await run(breaks, lateAtOnce)
   expect(expectAsWithout(ended, control.broken)).toBe(BLOCK)
   expect(ended.after).toBeGreaterThan(SLOW_MS)
 })
