@@ -1,5 +1,6 @@
 // What this plugin asks of the host around it: is it headless, has everything been mounted, what is a row called.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Context } from '@deepseek-ai/cordis'
 import { printable } from './text.ts'
 
@@ -8,6 +9,14 @@ const HEADLESS_SERVICE = 'headlessStartup'
 
 /** Lines kept for a headless run that has not declared itself yet: the host's rows mount side by side, and ours may be first. */
 const EARLY_LINES = 20
+
+/** dsh-TUI's one-line notice, where that front end runs. */
+interface Toasts {
+  show(text: string, options: { color: 'warning' | 'error', timeoutMs: number }): boolean
+}
+
+/** The longest that dsh-TUI leaves a toast, in milliseconds. */
+const TOAST_MS = 12_000
 
 /** The part of the host's loader that is used; a host without one has mounted everything already. */
 interface Loader {
@@ -19,8 +28,10 @@ interface Loader {
 export interface Host {
   /** A one-shot run, whose process ends with the answer. */
   readonly headless: boolean
-  /** Say one thing to the user: on stderr in a headless run, elsewhere in the log, for a screen owns the terminal. Never on stdout. */
+  /** Say one thing to the user: on stderr in a headless run, elsewhere as a toast where there is one, and in the log. Never on stdout. */
   tell(text: string): void
+  /** Show something to a user at a screen; it stands elsewhere too, so it may be missed. */
+  show(text: string, color: 'warning' | 'error'): void
   /** Keep the record of a fault of ours that was contained. */
   report(error: unknown): void
   /** For the host's log. */
@@ -48,13 +59,24 @@ export function hostOf(ctx: Context): Host {
   let gone = false
   ctx.effect(() => () => { gone = true }, 'advisor.host()')
   const report = (error: unknown) => { ctx.logger.error(error) }
+  // dsh-TUI refuses calls that come out of another plugin's asynchronous chain.
+  const inOwnScope = AsyncLocalStorage.snapshot()
+  const show = (text: string, color: 'warning' | 'error') => {
+    try {
+      inOwnScope(() => { (ctx.get('tuiToast') as Toasts | undefined)?.show(`advisor: ${printable(text)}`, { color, timeoutMs: TOAST_MS }) })
+    } catch (error) {
+      report(error)
+    }
+  }
   return {
     get headless() { return isHeadless() },
     tell(text) {
       if (isHeadless()) return toStderr(text)
       ctx.logger.warn(`advisor: ${text}`)
+      show(text, 'warning')
       early = [...early, text].slice(-EARLY_LINES)
     },
+    show,
     report,
     debug(line) { ctx.logger.debug(`advisor: ${line}`) },
     background(work) { work.catch(report) },

@@ -72,6 +72,9 @@ export class AdvisedSession {
       config: () => this.resolve().config,
       now: () => shared.clock.now(),
       debug: line => shared.host.debug(line),
+      onCard: ({ severity, text }) => {
+        if (severity !== 'nit') shared.host.show(`[${severity}] ${text.replace(/\s+/g, ' ')}`, severity === 'blocker' ? 'error' : 'warning')
+      },
       onReopened: (answer) => {
         if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },

@@ -28,6 +28,8 @@ export interface DeliveryPort {
   now(): number
   /** For the host's log: what was refused, and why. */
   debug(line: string): void
+  /** A note became a card: the user is to see it now, the agent with the user's next message. */
+  onCard(note: Note): void
   /** Advice reopened an answer, which a later one may now hide. */
   onReopened(answer: string): void
 }
@@ -304,7 +306,9 @@ export class Delivery {
   }
 
   private park(note: Note, way: Route): void {
-    this.inbox.move(note, way.kind === 'aside' ? { kind: 'aside' } : { kind: 'card', reason: way.reason })
+    if (way.kind === 'aside') return this.inbox.move(note, { kind: 'aside' })
+    this.inbox.move(note, { kind: 'card', reason: way.reason })
+    this.port.onCard(note)
   }
 
   private steer(notes: readonly Note[]): void {
