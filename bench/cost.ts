@@ -1,7 +1,8 @@
 // What a row of requests costs: bytes, tokens, and how much of each a prefix cache has already seen.
 
 import type { ChatBody, ModelRequest } from '../tests/support/model-server.ts'
-import { bytesOf, commonPrefix, median, sum } from './measure.ts'
+import { commonPrefix } from '../tests/support/prefix-cache.ts'
+import { bytesOf, median, sum } from './measure.ts'
 
 /** Bytes of whole bodies; tokens are bytes / 4, as the rival was measured. */
 export interface Cost {
@@ -28,7 +29,7 @@ export function costOf(requests: readonly ModelRequest[]): Cost {
   const bodies = requests.map(request => bytesOf(request.bodyText))
   const prompts = requests.map(request => serialise(request.body))
   const sizes = prompts.map(bytesOf)
-  const cached = prompts.map((prompt, index) => index === 0 ? 0 : commonPrefix(prompts[index - 1]!, prompt))
+  const cached = prompts.map((prompt, index) => index === 0 ? 0 : commonPrefix(Buffer.from(prompts[index - 1]!), Buffer.from(prompt)))
   const shares = cached.map((bytes, index) => bytes / sizes[index]!).slice(1)
   const [firstBytes, lastBytes] = [bodies[0] ?? NaN, bodies.at(-1) ?? NaN]
   const fresh = (sum(sizes) - sum(cached)) / BYTES_PER_TOKEN

@@ -22,19 +22,6 @@ export function bytesOf(text: string): number {
   return Buffer.byteLength(text)
 }
 
-/** Length in bytes of the longest common prefix. */
-export function commonPrefix(a: string, b: string): number {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  let low = 0
-  let high = Math.min(left.length, right.length)
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1
-    if (left.compare(right, low, middle, low, middle) === 0) low = middle
-    else high = middle - 1
-  }
-  return low
-}
-
 /** A full collection, so that no sample pays for the one before. */
 export function collectGarbage(): void {
   collect()

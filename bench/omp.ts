@@ -1,18 +1,10 @@
 // The rival's figures for the same two scripted runs, measured by running it: version 18.3.4 of OMP's advisor.
 
-export interface RivalRun {
+import type { Cost } from './cost.ts'
+
+/** One column of its tables. */
+export interface RivalRun extends Cost {
   readonly primaryRequests: number
-  readonly requests: number
-  readonly firstBytes: number
-  readonly lastBytes: number
-  readonly growth: number
-  readonly totalBytes: number
-  readonly tokens: number
-  readonly shareMedian: number
-  readonly shareMin: number
-  readonly shareTotal: number
-  readonly fresh: number
-  readonly equivalent: number
   /** Of the primary's own tokens. */
   readonly tokenShare: number
   readonly equivalentShare: number

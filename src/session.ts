@@ -254,7 +254,7 @@ export class AdvisedSession {
       this.tellUnseen()
     }
     try {
-      void this.agent.runMaintenance(wait).catch(() => {})
+      this.shared.host.background(this.agent.runMaintenance(wait))
     } catch {
       // Another plugin holds the agent: the run may end before the reviews do, but what is known is said.
       this.tellUnseen()
@@ -317,6 +317,8 @@ export class AdvisedSession {
     const fate = position === undefined ? 'on its way since an earlier run' : 'delivered in an earlier run'
     const notes = readAdvisory(textOf(message.content))
     for (const { text, severity } of notes) this.guard.remember(text, severity)
+    // A step may have taken a note while this session was between two plugins, or closed.
+    if (position !== undefined) for (const { text } of notes) this.delivery.onSaid(text, position)
     this.past = [...this.past, ...notes.map(note => ({ ...note, fate }))]
   }
 }

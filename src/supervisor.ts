@@ -119,10 +119,14 @@ export class Supervisor {
 
   /** An agent is gone: what its session knows is kept, within bounds, until it is opened again. */
   private close(session: AdvisedSession): void {
+    this.remember(session)
+    this.shared.host.background(session.stop())
+  }
+
+  private remember(session: AdvisedSession): void {
     const { id } = session.agent
     this.sessions.delete(id)
     this.left.set(id, session.leave())
-    this.shared.host.background(session.stop())
     const [oldest] = this.left.keys()
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
   }
@@ -161,7 +165,7 @@ export class Supervisor {
     this.awaiting.set(false)
     this.reviewing.set(false)
     const sessions = [...this.sessions.values()]
-    for (const session of sessions) this.close(session)
+    for (const session of sessions) this.remember(session)
     await Promise.all(sessions.map(session => session.stop()))
   }
 }

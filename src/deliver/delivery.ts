@@ -212,11 +212,15 @@ export class Delivery {
     this.sent.delete(message.id)
   }
 
+  /** These very words stand in the log, in a message that was sent before we took the note over. */
+  onSaid(text: string, position: { turn: number, step: number }): void {
+    for (const note of this.undelivered()) if (note.text === text) this.inbox.move(note, { kind: 'delivered', ...position })
+  }
+
   /** The host threw our message away. */
   onDiscarded(message: UserMessage): void {
-    for (const note of this.inbox.of(message.id)) {
-      this.inbox.move(note, { kind: 'card', reason: isStopped(this.facts()) ? 'the run was stopped' : 'the queue was cleared' })
-    }
+    const reason = isStopped(this.facts()) ? 'the run was stopped' : 'the queue was cleared'
+    for (const note of this.inbox.of(message.id)) this.keep(note, reason)
     this.sent.delete(message.id)
   }
 
@@ -279,7 +283,8 @@ export class Delivery {
   /** Steps that notes were handed to did not begin. */
   private settleUnbegun(): void {
     for (const note of this.inbox.in('claimed', 'entering')) {
-      this.inbox.move(note, this.putAway.has(note) ? { kind: 'dismissed' } : { kind: 'card', reason: 'its step did not begin' })
+      if (this.putAway.has(note)) this.inbox.move(note, { kind: 'dismissed' })
+      else this.keep(note, 'its step did not begin')
     }
   }
 
@@ -306,8 +311,13 @@ export class Delivery {
   }
 
   private park(note: Note, way: Route): void {
-    if (way.kind === 'aside') return this.inbox.move(note, { kind: 'aside' })
-    this.inbox.move(note, { kind: 'card', reason: way.reason })
+    if (way.kind === 'aside') this.inbox.move(note, { kind: 'aside' })
+    else this.keep(note, way.reason)
+  }
+
+  /** Make a note a card: shown to the user now. */
+  private keep(note: Note, reason: string): void {
+    this.inbox.move(note, { kind: 'card', reason })
     this.port.onCard(note)
   }
 
@@ -320,7 +330,7 @@ export class Delivery {
     try {
       agent.steer(message)
     } catch {
-      for (const note of notes) this.inbox.move(note, { kind: 'card', reason: 'the agent could not take it' })
+      for (const note of notes) this.keep(note, 'the agent could not take it')
       this.sent.delete(message.id)
       return
     }

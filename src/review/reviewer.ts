@@ -208,6 +208,7 @@ export class Reviewer {
         this.wake()
         this.progress.made()
       })
+      .catch((error: unknown) => { this.port.report(error) })
   }
 
   private canReview(): boolean {
@@ -298,12 +299,11 @@ export class Reviewer {
       case 'flush':
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return { attempts: 0, waits: 0, drops: this.drops, cleared: false }
-      case 'pause':
-        {
-          const since = this.port.clock.now()
-          this.stop({ kind: 'quota_exhausted', reason, since, retryAt: decision.retryMs === undefined ? undefined : since + decision.retryMs })
-        }
+      case 'pause': {
+        const since = this.port.clock.now()
+        this.stop({ kind: 'quota_exhausted', reason, since, retryAt: decision.retryMs === undefined ? undefined : since + decision.retryMs })
         return history
+      }
       case 'halt':
         this.stop({ kind: 'halted', reason })
         return history

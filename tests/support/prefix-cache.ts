@@ -13,8 +13,8 @@ export class PrefixCache {
   }
 }
 
-// Halving compares in native code: a loop over bytes is too slow for long conversations.
-function commonPrefix(a: Buffer, b: Buffer): number {
+/** Length of the longest common prefix. Halving compares in native code: a loop over bytes is too slow for long conversations. */
+export function commonPrefix(a: Buffer, b: Buffer): number {
   let low = 0
   let high = Math.min(a.length, b.length)
   while (low < high) {
