@@ -33,13 +33,27 @@ export interface Config {
   includeReasoning: boolean
   /** Updates unread from which on the next step waits, 30 s at most. */
   syncBacklog: SyncBacklog
+  /** Investigation tools of a reviewer; with none it answers with the JSON frame. */
+  tools: string[]
   notesPerUpdate: number
   /** Notes above it are lowered to it, not dropped. */
   maxSeverity: Severity
+  /** From which severity on a note must quote evidence that is found in what the reviewer saw. */
+  evidence: 'off' | 'blocker' | 'concern'
   /** Updates after which an undelivered note goes back to its reviewer: still true? 0 = never. */
   reconfirmAfter: number
   /** Review subagents: none, all, or those of these agent presets. */
   subagents: boolean | string[]
+  /** Replace secrets before anything leaves. */
+  redact: boolean
+  /** The user's own regular expressions for what is secret. */
+  redactPatterns: string[]
+  /** Tokens a reviewer's own conversation may hold; the model's window bounds it too. */
+  maxContextTokens: number
+  /** `provider/model[:effort]` that goes on with a conversation too long for the reviewer's own model. */
+  longContextModel: string
+  /** Folders whose WATCHDOG.yml may choose models and grant any tool. */
+  trustedWorkspaces: string[]
   /** Seconds one reviewer call may take, to its end. */
   timeout: number
   /** How often advice may reopen a finished answer, per prompt of the user. */
@@ -75,10 +89,17 @@ const fields = {
   maxDeltaChars: whole(1_000, 1_000_000, 48_000),
   includeReasoning: z.boolean().default(false),
   syncBacklog: z.union(['off', 1, 3, 5, '1', '3', '5'] as const).default('off'),
+  tools: z.array(z.string()).default(['read', 'grep', 'glob']),
   notesPerUpdate: whole(1, 8, 1),
   maxSeverity: z.union(SEVERITIES).default('blocker'),
+  evidence: z.union(['off', 'blocker', 'concern'] as const).default('blocker'),
   reconfirmAfter: whole(0, 1000, 3),
   subagents: z.union([z.boolean(), z.array(z.string())]).default(false),
+  redact: z.boolean().default(true),
+  redactPatterns: z.array(z.string()).default([]),
+  maxContextTokens: whole(8_000, 2_000_000, 48_000),
+  longContextModel: z.string().default(''),
+  trustedWorkspaces: z.array(z.string()).default([]),
   timeout: whole(1, 3600, 90),
   reopen: whole(0, 5, 1),
   drain: whole(0, 3600, 600),
