@@ -35,6 +35,8 @@ export interface Config {
   syncBacklog: SyncBacklog
   /** Investigation tools of a reviewer; with none it answers with the JSON frame. */
   tools: string[]
+  /** Calls of those tools in one review. */
+  toolCalls: number
   notesPerUpdate: number
   /** Notes above it are lowered to it, not dropped. */
   maxSeverity: Severity
@@ -76,7 +78,8 @@ function whole(min: number, max: number, value: number) {
   return z.number().step(1).min(min).max(max).default(value)
 }
 
-const fields = {
+/** Each key by itself, for files that set some of them for one advisor. */
+export const fields = {
   enabled: z.boolean().default(false),
   provider: z.string().default(''),
   model: z.string().default(''),
@@ -90,6 +93,7 @@ const fields = {
   includeReasoning: z.boolean().default(false),
   syncBacklog: z.union(['off', 1, 3, 5, '1', '3', '5'] as const).default('off'),
   tools: z.array(z.string()).default(['read', 'grep', 'glob']),
+  toolCalls: whole(1, 100, 12),
   notesPerUpdate: whole(1, 8, 1),
   maxSeverity: z.union(SEVERITIES).default('blocker'),
   evidence: z.union(['off', 'blocker', 'concern'] as const).default('blocker'),

@@ -40,6 +40,9 @@ export function reasoningOf(content: readonly ContentBlock[]): string {
   return content.map(block => block.type === 'reasoning' ? block.text : '').join('')
 }
 
+/** Source of the messages in which the host shows an agent its AGENTS.md chain; also their label. */
+export const INSTRUCTIONS = 'agent-instructions'
+
 /** Forms of context that the host sends again and again about itself: nothing of the work is in them. */
 const HOUSEKEEPING: ReadonlySet<string | undefined> = new Set(['snapshot', 'catalog'])
 

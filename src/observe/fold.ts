@@ -1,8 +1,9 @@
 // The fold over session events: synchronous, O(1) an event; of `assistant/chunk` it keeps nothing but how a reply ended.
 // It knows what happened and where an update ends; it knows nothing of reviewers.
 
+import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent, SurfaceEventType, TurnEndReason } from '@deepseek-ai/dsh-session'
-import { diffsOf, entryOfMessage, reasoningOf, textOf, type Entry } from './entry.ts'
+import { diffsOf, entryOfMessage, INSTRUCTIONS, reasoningOf, textOf, type Entry } from './entry.ts'
 import { isReadOnly } from './read-only.ts'
 
 /** All that the primary did between two boundaries. */
@@ -44,10 +45,15 @@ export type Phase =
 /** Entries that can be shown again after a rewrite; older ones are let go. */
 const RECENT_LIMIT = 500
 
+/** Messages of instructions that are kept. */
+const INSTRUCTIONS_LIMIT = 20
+
 export class Fold {
   /** The user's first request and their latest message. */
   task: string | undefined
   latest: string | undefined
+  /** The AGENTS.md chain as the agent was shown it, oldest first. */
+  instructions: readonly string[] = []
   planMode = false
   /** The run was cancelled, and the user has not spoken since. */
   stopped = false
@@ -126,6 +132,7 @@ export class Fold {
         const source: { kind: string } = event.data.source
         if (source.kind === 'advisor') return
         if (source.kind === 'goal') this.goalRound = true
+        if (source.kind === INSTRUCTIONS) this.learnInstructions(event.data)
         const entry = entryOfMessage(event.seq, event.data)
         if (isReplacement(event)) return this.replace(event, entry)
         if (entry === undefined) return
@@ -186,6 +193,13 @@ export class Fold {
         return this.rewritten()
       default: return
     }
+  }
+
+  /** A baseline takes the place of what was shown before; anything else adds to it. */
+  private learnInstructions({ content, source }: UserMessage): void {
+    const text = textOf(content)
+    const isBaseline = (source as { baseline?: boolean }).baseline === true
+    this.instructions = [...isBaseline ? [] : this.instructions, text].slice(-INSTRUCTIONS_LIMIT)
   }
 
   private add(entry: Entry): undefined {

@@ -1,7 +1,7 @@
 // Entries as the reviewer reads them. The framing costs tokens at every later review: each byte has to earn its place.
 
 import { elide, truncate } from '../text.ts'
-import type { Diff, Entry } from './entry.ts'
+import { INSTRUCTIONS, type Diff, type Entry } from './entry.ts'
 
 /** Where the reviewer has already read the very same result of the very same call, as `1.2`. */
 export type SameResult = (entry: ToolEntry) => string | undefined
@@ -21,7 +21,8 @@ export const WORKING = '[working]'
 const OUTPUT_LIMIT = 2_000
 const MESSAGE_LIMIT = 6_000
 const CONTEXT_LIMIT = 1_500
-const SUMMARY_LIMIT = 6_000
+/** What the agent works by is shown at length: the host's summary of its past, and the project's rules. */
+const CONTEXT_LIMITS: Readonly<Record<string, number>> = { compact: 6_000, [INSTRUCTIONS]: 8_000 }
 const ARGUMENT_LIMIT = 300
 const NAME_LIMIT = 80
 const OTHER_ARGUMENT_LIMIT = 40
@@ -38,7 +39,7 @@ export function renderEntry(entry: Entry, options: RenderOptions): string {
     case 'user-command': return `**user ran a command:**\n${body(entry.text, OUTPUT_LIMIT)}`
     case 'agent': return renderAgent(entry, options)
     case 'tool': return renderTool(entry, options)
-    case 'context': return `[context: ${entry.label}] ${body(entry.text, entry.label === 'compact' ? SUMMARY_LIMIT : CONTEXT_LIMIT)}`
+    case 'context': return `[context: ${entry.label}] ${body(entry.text, CONTEXT_LIMITS[entry.label] ?? CONTEXT_LIMIT)}`
     case 'end': return `[turn ended: ${describeEnd(entry.reason)}]`
   }
 }

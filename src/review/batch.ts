@@ -36,6 +36,8 @@ export interface BatchInput {
   readonly remarks: readonly string[]
   readonly stale: readonly WaitingNote[]
   readonly sameResult: SameResult
+  /** Hides secrets that only the whole of several texts shows. */
+  readonly hide?: (texts: readonly string[]) => string[]
 }
 
 /** Compose one batch; it has no messages when there is nothing to review. */
@@ -54,5 +56,5 @@ export function composeBatch(input: BatchInput, config: Config): Batch {
   ]
   const texts = delta.length === 0 ? [] : [...lead, ...delta.map(({ text }) => text)]
   const shown = new Set(delta.map(({ entry }) => entry))
-  return { messages: toMessages(texts), shown, plan, remarks: remarks.length, asked: stale.map(note => note.id) }
+  return { messages: toMessages(input.hide?.(texts) ?? texts), shown, plan, remarks: remarks.length, asked: stale.map(note => note.id) }
 }

@@ -2,7 +2,8 @@
 
 import type { PastNote, WaitingNote } from '../finding.ts'
 import type { Entry } from '../observe/entry.ts'
-import { escapeXml, truncate } from '../text.ts'
+import { indentFraming, omission } from '../observe/markdown.ts'
+import { elide, escapeXml, truncate } from '../text.ts'
 import type { Gap } from './backlog.ts'
 
 export interface Pinned {
@@ -10,6 +11,8 @@ export interface Pinned {
   /** The user's first request and latest message. */
   readonly task: string | undefined
   readonly latest: string | undefined
+  /** The project's rules as the agent was shown them, oldest first. */
+  readonly instructions: readonly string[]
   readonly notes: readonly PastNote[]
   /** Topics the user muted, in their words. */
   readonly muted: readonly string[]
@@ -18,6 +21,8 @@ export interface Pinned {
 }
 
 const PINNED_LIMIT = 4_000
+const INSTRUCTIONS_LIMIT = 8_000
+const SUMMARY_LIMIT = 8_000
 const NOTES_SHOWN = 20
 const NOTE_SHOWN_LIMIT = 300
 
@@ -26,9 +31,11 @@ const NOTE_SHOWN_LIMIT = 300
  * @param batch - entries about to be shown; what stands in them is not repeated.
  */
 export function renderHead(pinned: Pinned, batch: readonly Entry[]): string[] {
-  const shown = new Set(batch.flatMap(entry => entry.kind === 'user' ? [entry.text] : []))
+  const shown = new Set(batch.flatMap(entry => entry.kind === 'user' || entry.kind === 'context' ? [entry.text] : []))
   const texts: string[] = []
   if (pinned.cwd !== undefined) texts.push(`Working folder: ${pinned.cwd}`)
+  const rules = pinned.instructions.filter(text => !shown.has(text)).join('\n\n').trim()
+  if (rules !== '') texts.push(renderContext('instructions', elide(rules, INSTRUCTIONS_LIMIT, omission)))
   if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, PINNED_LIMIT)}`)
   if (pinned.latest !== undefined && pinned.latest !== pinned.task && !shown.has(pinned.latest)) {
     texts.push(`The user's latest message:\n**user:** ${truncate(pinned.latest, PINNED_LIMIT)}`)
@@ -45,13 +52,23 @@ export function renderHead(pinned: Pinned, batch: readonly Entry[]): string[] {
 /** The rules the agent is under, once in full; then only that they still hold. */
 export function renderPlanMode(rules: string, shown: boolean): string {
   if (shown) return '[plan mode still in effect]'
-  return `<primary-context kind="plan-mode">\n${escapeXml(rules.trim())}\n</primary-context>`
+  return renderContext('plan-mode', rules.trim())
+}
+
+/** What the agent is under, as text that cannot end its own block. */
+function renderContext(kind: string, text: string): string {
+  return `<primary-context kind="${kind}">\n${escapeXml(text)}\n</primary-context>`
 }
 
 /** Text that stands for updates which no review saw. */
 export function renderGap({ updates, latest }: Gap): string {
   const said = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${truncate(latest, PINNED_LIMIT)}`
   return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${said}`
+}
+
+/** What stands in the place of a conversation that grew too long: the reviewer's own summary of it. */
+export function renderSummary(summary: string): string {
+  return `Your own summary of the review so far:\n${indentFraming(truncate(summary.trim(), SUMMARY_LIMIT))}`
 }
 
 /** Ask whether waiting notes are still true in the light of the update that follows. */

@@ -1,0 +1,116 @@
+// What every request of one reviewer is made of: its model, its fixed text, its tools, and how much fits.
+
+import type { GenerateOptions, Message, ReasoningEffortId, ToolSchema } from '@deepseek-ai/dsh-llm'
+import type { SessionId } from '@deepseek-ai/dsh-session'
+import type { Config } from '../config/schema.ts'
+import type { CallOptions, CallResult, ModelService } from './call.ts'
+import { longRouteOf, Models, routeKey, routeOf, type ModelFacts, type Route } from './model.ts'
+import { ADVISE_TOOL, systemText, type Brief, type Means } from './prompt.ts'
+import type { Toolbox } from './tools/toolbox.ts'
+import { contextBound, replyRoom, textTokens } from './upkeep.ts'
+
+export interface DeskPort {
+  readonly llm: ModelService
+  /** Names the conversation to the provider; never the id of a live session. */
+  readonly sessionId: SessionId
+  /** Tools to look with, where the session has any. */
+  readonly tools: Toolbox | undefined
+  config(): Config
+  /** What WATCHDOG files add to the fixed text. */
+  brief(): Brief
+  /** One line to the user. */
+  tell(line: string): void
+}
+
+/** What one review works with. */
+export interface Setting {
+  readonly config: Config
+  readonly route: Route
+  /** Names of tools, beside `advise`, that may be called. */
+  readonly granted: ReadonlySet<string>
+  /** Tokens a request may hold, and those of its fixed part. */
+  readonly bound: number
+  readonly fixed: number
+  request(messages: Message[]): GenerateOptions
+}
+
+/** Most tokens one reply may take, thinking included. */
+const REPLY_TOKENS = 8_192
+
+export class Desk {
+  private readonly port: DeskPort
+  private readonly models: Models
+  private offered: { readonly key: string, readonly schemas: readonly ToolSchema[] } | undefined
+  /** Names of tools nobody has, as the user was told. */
+  private toldUnknown = ''
+
+  constructor(port: DeskPort) {
+    this.port = port
+    this.models = new Models(port.llm)
+  }
+
+  /** The host's adapters changed. */
+  forgetModels(): void {
+    this.models.forget()
+  }
+
+  /** The conversation starts over: tools that have come since may join it. */
+  forgetTools(): void {
+    this.offered = undefined
+  }
+
+  /**
+   * Everything a request needs.
+   * @param long - use the model for long conversations, where one is configured.
+   * @param hide - hides secrets in the texts of the user's files.
+   */
+  async prepare(long: boolean, hide: (text: string) => string, options: CallOptions): Promise<{ kind: 'setting', setting: Setting } | Exclude<CallResult, { kind: 'reply' }>> {
+    const config = this.port.config()
+    const route = (long ? longRouteOf(config) : undefined) ?? routeOf(config)
+    const described = await this.models.describe(route, options)
+    if (described.kind !== 'facts') return described
+    const lookers = await this.offer(config)
+    return { kind: 'setting', setting: this.setting(config, route, described.facts, lookers, hide, long) }
+  }
+
+  private setting(
+    config: Config, route: Route, { efforts, window }: ModelFacts, lookers: readonly ToolSchema[], hide: (text: string) => string, long: boolean,
+  ): Setting {
+    const means: Means = config.tools.length === 0 ? 'frame' : lookers.length === 0 ? 'advise' : 'look'
+    const { guidance, instructions } = this.port.brief()
+    const system = systemText(config, { guidance: hide(guidance), instructions: hide(instructions) }, means)
+    const tools = means === 'frame' ? [] : [ADVISE_TOOL, ...lookers]
+    const maxTokens = replyRoom(window, REPLY_TOKENS)
+    const { sessionId } = this.port
+    return {
+      config, route,
+      granted: new Set(lookers.map(({ name }) => name)),
+      // The model for long conversations is bounded by its window alone.
+      bound: contextBound(long ? { maxContextTokens: Infinity } : config, window, maxTokens),
+      fixed: textTokens(system) + textTokens(JSON.stringify(tools)),
+      request: messages => ({
+        provider: route.provider, model: route.model, system, messages, maxTokens, sessionId,
+        ...tools.length === 0 ? {} : { tools },
+        ...efforts.has(route.effort) ? { reasoningEffort: route.effort as ReasoningEffortId } : {},
+      }),
+    }
+  }
+
+  /** The same list until the configuration asks for others: tools are part of the prefix that the provider caches. */
+  private async offer({ tools }: Config): Promise<readonly ToolSchema[]> {
+    const key = tools.join(' ')
+    if (this.offered?.key === key) return this.offered.schemas
+    if (tools.length === 0 || this.port.tools === undefined) return []
+    const { schemas, unknown } = await this.port.tools.offer(tools)
+    const names = unknown.map(name => `"${name}"`).join(', ')
+    if (names !== '' && names !== this.toldUnknown) this.port.tell(`there is no tool ${names} in this session; the reviewer works without`)
+    this.toldUnknown = names
+    this.offered = { key, schemas }
+    return schemas
+  }
+}
+
+/** The model of the configuration, as one word. */
+export function configuredRoute(config: Config): string {
+  return routeKey(routeOf(config))
+}
