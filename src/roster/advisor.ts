@@ -12,7 +12,10 @@ export interface Advisor {
   /** As the user wrote it; none for the one advisor without a roster. */
   readonly name: string | undefined
   readonly enabled: boolean
-  /** Agent presets it reviews (`main` is the user's own agent); none names all that the session covers. */
+  /**
+   * Agent presets it reviews, trimmed and in lower case (`main` is the user's own agent). Left out: all that the session
+   * covers; an empty list: none.
+   */
   readonly agents: readonly string[] | undefined
   /** What its entry sets, over the session's configuration. */
   readonly overlay: Partial<Pick<Config, AdvisorKey>>
@@ -32,6 +35,24 @@ export interface Roster {
   readonly trouble: readonly string[]
   /** What project files ask for and do not get before they are trusted. */
   readonly requests: readonly TrustRequest[]
+  /** Every WATCHDOG file that is there, the user's first, the nearest last. */
+  readonly files: readonly RosterFile[]
+}
+
+/** One WATCHDOG file and what became of it. */
+export interface RosterFile {
+  /** Absolute. */
+  readonly path: string
+  /** As messages name it. */
+  readonly label: string
+  readonly kind: 'guidance' | 'roster'
+  readonly scope: 'user' | 'project'
+  /** `skipped` when nothing of it could be used; the trouble says why. */
+  readonly state: 'read' | 'skipped'
+  /** Slugs of the advisors that come from it; those that a nearer file replaced are not among them. */
+  readonly advisors: readonly string[]
+  /** What its models and further tools come to: nothing asked for, or granted, or ignored until the user trusts it. */
+  readonly trust: 'not needed' | 'granted' | 'missing'
 }
 
 /** A model, or tools beyond the read-only ones, that a project's file asks for. */

@@ -1,0 +1,91 @@
+// The entries of all roster files as one roster: who wins a name, and what a file that nobody trusts does not get. Pure.
+
+import type { Advisor, TrustRequest } from './advisor.ts'
+import { ADVISOR_LIMIT, READ_ONLY_TOOLS, type RosterEntry } from './entry.ts'
+import { tooMany, type PlacedEntry } from './parse.ts'
+
+/** One roster file that could be read, instructions of its entries expanded. */
+export interface RosterSource {
+  readonly path: string
+  readonly label: string
+  readonly scope: 'user' | 'project'
+  /** Whether its models and all of its tools count. */
+  readonly trusted: boolean
+  readonly entries: readonly PlacedEntry[]
+}
+
+export interface Merged {
+  readonly advisors: readonly Advisor[]
+  readonly requests: readonly TrustRequest[]
+  /** Lines that the user must not miss. */
+  readonly trouble: readonly string[]
+}
+
+/** What reviews when no file names an advisor: the settings alone. */
+const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
+
+/**
+ * Merge by slug.
+ * @param sources - the user's first, then from far to near. A later entry replaces an earlier one as a whole and takes its
+ *   place, so that nothing which was granted to the one is left to the other.
+ * @param bad - entries and files that could not be used, over all files.
+ */
+export function mergeRosters(sources: readonly RosterSource[], bad: number): Merged {
+  const winners = new Map<string, { advisor: Advisor, line: number, source: RosterSource }>()
+  const own = new Map<string, RosterSource>()
+  const trouble: string[] = []
+  const requests: TrustRequest[] = []
+  for (const source of sources) {
+    const asked = source.trusted ? [] : requestsOf(source)
+    requests.push(...asked)
+    if (asked.length > 0) trouble.push(untrusted(source, asked))
+    for (const { entry, slug, line } of source.entries) {
+      if (source.scope === 'user') own.set(slug, source)
+      winners.set(slug, { advisor: toAdvisor(entry, slug, source), line, source })
+    }
+  }
+  for (const [slug, replaced] of own) {
+    const { advisor, line, source } = winners.get(slug)!
+    if (source.scope === 'user') continue
+    trouble.push(`${source.label}:${line}: its advisor "${advisor.name}" ${advisor.enabled ? 'replaces' : 'pauses'} your own of ${replaced.label}`)
+  }
+  const all = [...winners.values()].map(winner => winner.advisor)
+  const advisors = all.slice(0, ADVISOR_LIMIT)
+  const beyond = all.slice(ADVISOR_LIMIT)
+  if (beyond.length > 0) trouble.push(tooMany(beyond.map(advisor => advisor.name ?? advisor.slug)))
+  if (advisors.length > 0) return { advisors, requests, trouble }
+  if (bad > 0) trouble.push('no advisor of your WATCHDOG files can be used: the one of your settings reviews')
+  return { advisors: [UNNAMED], requests, trouble }
+}
+
+/** The way out comes first: a file that asks for much must not push it beyond the end of the line. */
+function untrusted(source: RosterSource, asked: readonly TrustRequest[]): string {
+  const wishes = asked.map(({ advisor, wish }) => `${advisor}: ${wish}`).join('; ')
+  return `${source.label}: not trusted (\`/advisor trust\` shows what it asks for, and asks you), so ignored: ${wishes}`
+}
+
+/** What a file asks for beyond what every file may have; of every entry, so that it is the same whoever wins a name. */
+export function requestsOf({ path, scope, entries }: Pick<RosterSource, 'path' | 'scope' | 'entries'>): TrustRequest[] {
+  if (scope === 'user') return []
+  return entries.flatMap(({ entry }) => wishesOf(entry).map(wish => ({ file: path, advisor: entry.name, wish })))
+}
+
+function wishesOf({ overlay }: RosterEntry): string[] {
+  const { provider, model, effort } = overlay
+  const tools = (overlay.tools ?? []).filter(isGuarded)
+  return [
+    ...model === undefined ? [] : [`model ${provider}/${model}${effort === undefined ? '' : `:${effort}`}`],
+    ...tools.length === 0 ? [] : [`tools ${tools.join(', ')}`],
+  ]
+}
+
+function toAdvisor(entry: RosterEntry, slug: string, source: RosterSource): Advisor {
+  if (source.scope === 'user' || source.trusted) return { ...entry, slug, file: source.path }
+  const { provider: _, model: _model, effort: _effort, ...overlay } = entry.overlay
+  return { ...entry, slug, overlay: { ...overlay, tools: (overlay.tools ?? []).filter(tool => !isGuarded(tool)) }, file: source.path }
+}
+
+/** Whether a tool has to be granted by the user. */
+function isGuarded(tool: string): boolean {
+  return !READ_ONLY_TOOLS.includes(tool)
+}
