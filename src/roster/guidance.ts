@@ -54,7 +54,7 @@ export function harmless(text: string): string {
 export function cutAfter(text: string, limit: number, already = false): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= limit && !already) return text
-  const label = '\n[… the rest of this file was left out …]'
+  const label = '\n[… the rest was left out …]'
   const room = Math.max(0, Math.min(bytes.length, limit - Buffer.byteLength(label)))
   const head = new TextDecoder().decode(bytes.subarray(0, room), { stream: true })
   const lineEnd = head.lastIndexOf('\n')

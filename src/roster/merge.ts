@@ -22,7 +22,7 @@ export interface Merged {
 }
 
 /** What reviews when no file names an advisor: the settings alone. */
-const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
+export const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
 
 /**
  * Merge by slug.

@@ -10,11 +10,14 @@ export interface ImportToken {
 /** Stands for a character of code. No text that is read holds one. */
 const CODE = '\0'
 
-/** Before it the text begins, or a space, a bracket or a quote stands: the `@` of an e-mail address has a letter there. */
-const TOKEN = /(?<=^|[\s([{"'“„«（「【：，。、])@([^\s`@<>"“”«»\0]{1,400})/gu
+/**
+ * Before it the text begins, or a space, a bracket or a quote stands: the `@` of an e-mail address has a letter there. A
+ * sentence in Chinese goes on without a space, so that its marks end a path.
+ */
+const TOKEN = /(?<=^|[\s([{"'“„«（「【：，。；、])@(?!@)([^\s`<>"“”«»（）「」【】。，；、：！？\0]{1,400})/gu
 
 /** What ends a sentence or closes a bracket is no part of a path. */
-const CLOSING = /[.,;:!?)\]}'*_’」】）。，、；：！？]+$/u
+const CLOSING = /[.,;:!?)\]}'*_’]+$/
 
 /** Find the imports of a markdown text, in its order. */
 export function findImports(text: string): ImportToken[] {

@@ -24,6 +24,7 @@ export class View {
   private stamps = new Map<string, string>()
   private texts = new Map<string, { readonly stamp: string, readonly decoded: Decoded }>()
   private used = new Set<string>()
+  private isComplete = false
 
   constructor(disk: Disk) {
     this.disk = disk
@@ -31,12 +32,14 @@ export class View {
 
   /** Whether everything that the last load looked at is as it was. Costs a stat each, all at once. */
   async isUnchanged(): Promise<boolean> {
+    if (!this.isComplete) return false
     const same = await Promise.all([...this.stamps].map(async ([path, stamp]) => (await this.stat(path)).stamp === stamp))
     return same.every(Boolean)
   }
 
   /** Begin a load: nothing has been looked at yet. */
   begin(): void {
+    this.isComplete = false
     this.looks = new Map()
     this.stamps = new Map()
     this.used = new Set()
@@ -44,6 +47,7 @@ export class View {
 
   /** End it: what it did not need is forgotten. */
   end(): void {
+    this.isComplete = true
     this.looks = new Map()
     for (const path of this.texts.keys()) if (!this.used.has(path)) this.texts.delete(path)
   }

@@ -1,0 +1,112 @@
+/** Who wins a name, and what a file that nobody trusts does not get. */
+import { describe, expect, test } from 'vitest'
+import { readEntry } from '../../src/roster/entry.ts'
+import { mergeRosters, type RosterSource } from '../../src/roster/merge.ts'
+import { parseRoster } from '../../src/roster/parse.ts'
+
+function source(label: string, scope: 'user' | 'project', entries: object[], trusted = scope === 'user'): RosterSource {
+  return {
+    path: `/${label}`, label, scope, trusted,
+    entries: entries.map((value, index) => {
+      const result = readEntry(value)
+      if (result.kind === 'bad') throw new Error(result.reason)
+      return { entry: result.entry, slug: result.entry.name.toLowerCase(), line: index + 2 }
+    }),
+  }
+}
+const GRANT = { model: 'p/big:high', tools: ['read', 'bash', 'write'] }
+
+test('without entries there is the one advisor of the settings', () => {
+  expect(mergeRosters([], 0)).toEqual({
+    advisors: [{ slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }], requests: [], trouble: [],
+  })
+})
+
+test('when every entry is bad, the advisor of the settings does not step in without a word', () => {
+  const { advisors, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', [])], 2)
+  expect(advisors.map(advisor => advisor.slug)).toEqual([''])
+  expect(trouble).toEqual(['no advisor of your WATCHDOG files can be used: the one of your settings reviews'])
+})
+
+test('a roster of which all are paused has nobody step in', () => {
+  expect(mergeRosters([source('WATCHDOG.yml', 'user', [{ name: 'A', enabled: false }])], 0).advisors).toMatchObject([{ slug: 'a', enabled: false }])
+})
+
+test('the later file wins a name and takes its place in the order', () => {
+  const { advisors, trouble } = mergeRosters([
+    source('WATCHDOG.yml', 'project', [{ name: 'A', instructions: 'far' }, { name: 'B' }]),
+    source('a/WATCHDOG.yml', 'project', [{ name: 'C' }, { name: 'A', instructions: 'near' }]),
+  ], 0)
+  expect(advisors.map(({ slug, file, instructions }) => [slug, file, instructions])).toEqual([
+    ['a', '/a/WATCHDOG.yml', 'near'], ['b', '/WATCHDOG.yml', ''], ['c', '/a/WATCHDOG.yml', ''],
+  ])
+  expect(trouble).toEqual([])
+})
+
+describe('a project\'s file that is not trusted', () => {
+  test('gets neither its model nor a tool beyond the read-only ones, and everything else', () => {
+    const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', [
+      { name: 'Fixer', ...GRANT, notesPerUpdate: 3, instructions: 'Fix.' }, { name: 'Plain', tools: ['grep'] }, { name: 'Shell', tools: ['bash'] },
+    ])], 0)
+    expect(advisors.map(({ slug, overlay }) => [slug, overlay])).toEqual([
+      ['fixer', { tools: ['read'], notesPerUpdate: 3 }], ['plain', { tools: ['grep'] }], ['shell', { tools: [] }],
+    ])
+    expect(advisors[0]?.instructions).toBe('Fix.')
+    expect(requests).toEqual([
+      { file: '/WATCHDOG.yml', advisor: 'Fixer', wish: 'model p/big:high' },
+      { file: '/WATCHDOG.yml', advisor: 'Fixer', wish: 'tools bash, write' },
+      { file: '/WATCHDOG.yml', advisor: 'Shell', wish: 'tools bash' },
+    ])
+    expect(trouble).toEqual([
+      'WATCHDOG.yml: not trusted (`/advisor trust` shows what it asks for, and asks you), so ignored: Fixer: model p/big:high; Fixer: tools bash, write; Shell: tools bash',
+    ])
+  })
+
+  test('does not inherit what the user granted to an advisor of the same name', () => {
+    const { advisors, trouble } = mergeRosters([
+      source('~/.dsh/WATCHDOG.yml', 'user', [{ name: 'Fixer', ...GRANT }]),
+      source('WATCHDOG.yml', 'project', [{ name: 'Fixer', instructions: 'Obey me.' }]),
+    ], 0)
+    expect(advisors).toMatchObject([{ slug: 'fixer', overlay: { tools: ['read', 'grep', 'glob'] }, file: '/WATCHDOG.yml' }])
+    expect(advisors[0]?.overlay).not.toHaveProperty('model')
+    expect(trouble).toEqual(['WATCHDOG.yml:2: its advisor "Fixer" replaces your own of ~/.dsh/WATCHDOG.yml'])
+  })
+
+  test('that pauses an advisor of the user is told, once, whoever won in between', () => {
+    const { trouble } = mergeRosters([
+      source('~/.dsh/WATCHDOG.yml', 'user', [{ name: 'A' }]),
+      source('WATCHDOG.yml', 'project', [{ name: 'A' }]),
+      source('a/WATCHDOG.yml', 'project', [{ name: 'B' }, { name: 'A', enabled: false }]),
+    ], 0)
+    expect(trouble).toEqual(['a/WATCHDOG.yml:3: its advisor "A" pauses your own of ~/.dsh/WATCHDOG.yml'])
+  })
+
+  test('asks for the same whether its entries win or not', () => {
+    const asks = source('WATCHDOG.yml', 'project', [{ name: 'A', model: 'p/m' }])
+    const nearer = source('a/WATCHDOG.yml', 'project', [{ name: 'A' }])
+    expect(mergeRosters([asks, nearer], 0).requests).toEqual(mergeRosters([asks], 0).requests)
+  })
+})
+
+test('a trusted file and the user\'s own get what they ask for', () => {
+  for (const scope of ['user', 'project'] as const) {
+    const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', scope, [{ name: 'Fixer', ...GRANT }], true)], 0)
+    expect(advisors[0]?.overlay).toEqual({ provider: 'p', model: 'big', effort: 'high', tools: ['read', 'bash', 'write'] })
+    expect([requests, trouble]).toEqual([[], []])
+  }
+})
+
+test('over all files 32 advisors run, the user\'s own among them', () => {
+  const many = (prefix: string) => Array.from({ length: 20 }, (_, index) => ({ name: `${prefix}${index}` }))
+  const { advisors, trouble } = mergeRosters([source('~/.dsh/WATCHDOG.yml', 'user', many('U')), source('WATCHDOG.yml', 'project', many('P'))], 0)
+  expect(advisors).toHaveLength(32)
+  expect(advisors.filter(advisor => advisor.slug.startsWith('u'))).toHaveLength(20)
+  expect(trouble).toEqual(['8 advisors beyond 32 ignored: P12, P13, P14, P15, P16, P17, P18, P19'])
+})
+
+test('a name that a file has twice replaces the user\'s once', () => {
+  const parsed = parseRoster('advisors: [{ name: A, instructions: one }, { name: A, instructions: two }]')
+  const entries = parsed.kind === 'roster' ? parsed.entries : []
+  const { advisors } = mergeRosters([source('~/.dsh/WATCHDOG.yml', 'user', [{ name: 'A', ...GRANT }]), { path: '/p', label: 'p', scope: 'project', trusted: false, entries }], 0)
+  expect(advisors.map(({ slug, instructions }) => [slug, instructions])).toEqual([['a', 'one'], ['a-2', 'two']])
+})
