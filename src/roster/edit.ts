@@ -36,6 +36,8 @@ export type Edited =
 
 const BOM = '\ufeff'
 
+const BY_HAND = 'the file is written in a way that this cannot be changed without changing something else; edit it by hand'
+
 /** Read a file's text. A text without content is an empty document. */
 export function readDocument(text: string): Reading {
   const parsed = parse(text)
@@ -62,7 +64,7 @@ export function editDocument(text: string, edit: Edit): Edited {
   const after = parse(result)
   // A repeated value, a tag or a layout that none of the rules fits: better no change than another one.
   if (after.kind === 'broken' || !isDeepStrictEqual(after.value, meant)) {
-    return { kind: 'refused', reason: 'the file is written in a way that this change cannot be made without changing something else; edit it by hand' }
+    return { kind: 'refused', reason: BY_HAND }
   }
   return { kind: Object.keys(meant).length === 0 ? 'empty' : 'edited', text: bom + result }
 }
@@ -83,7 +85,7 @@ function parse(whole: string): Parsed | Extract<Reading, { kind: 'broken' }> {
     const { line, col } = lines.linePos(offset)
     return { kind: 'broken', line: Math.max(1, line), column: Math.max(1, col), reason } as const
   }
-  const document = parseDocument(text, { keepSourceTokens: true, lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { keepSourceTokens: true, lineCounter: lines, merge: true, prettyErrors: false, logLevel: 'error' })
   const [error] = document.errors
   if (error !== undefined) return broken(error.pos[0], error.message)
   const loose = looseAlias(document)
@@ -147,12 +149,14 @@ function place({ source, top, advisors }: Parsed, edit: Edit): Splice | string {
       : removeItem(source, advisors, edit.index)
     case 'change': {
       const entry = advisors?.items[edit.index]
-      return isMap(entry) && entry.items.length > 0 ? placeKey(source, entry, edit.key, edit.value) : 'this entry has no keys of its own; edit it by hand'
+      return isMap(entry) && entry.items.length > 0 ? placeKey(source, entry, edit.key, edit.value) : BY_HAND
     }
   }
 }
 
-function placeKey(source: Source, map: YAMLMap | undefined, key: string, value: Value | undefined): Splice {
-  if (value === undefined) return removeKey(source, map!, key)
-  return map === undefined ? firstKey(source, key, value) : setKey(source, map, key, value)
+function placeKey(source: Source, map: YAMLMap | undefined, key: string, value: Value | undefined): Splice | string {
+  if (map === undefined) return value === undefined ? BY_HAND : firstKey(source, key, value)
+  if (value !== undefined) return setKey(source, map, key, value)
+  // A key that comes out of a merged mapping stands nowhere here.
+  return findPair(map, key) === undefined ? BY_HAND : removeKey(source, map, key)
 }

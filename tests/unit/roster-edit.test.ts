@@ -173,6 +173,9 @@ test('what cannot be changed alone is refused', () => {
   for (const edit of [
     change('A', 'model', 'c/d'), change('B', 'model', 'c/d'), change('C', 'model', 'c/d'), { kind: 'remove', index: 0 },
   ] satisfies Edit[]) expect(editDocument(shared, edit).kind).toBe('refused')
+  const merged = 'x-base: &b { model: a/b }\nadvisors:\n  - <<: *b\n    name: A\n'
+  expect(editDocument(merged, change('A', 'model', undefined)).kind).toBe('refused')
+  expect(edited(merged, change('A', 'model', 'c/d'))).toBe(`${merged}    model: c/d\n`)
   expect(edited(shared, { kind: 'change', index: 3, key: 'model', value: 'c/d' })).toBe(shared.replace('*m', 'c/d'))
 })
 
