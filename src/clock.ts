@@ -33,6 +33,19 @@ export async function within(
   return late ? 'late' : outer.aborted ? 'aborted' : 'done'
 }
 
+/** Wait for something, or until the signal aborts. Rejects only as `work` does. */
+export async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise: given, resolve } = Promise.withResolvers<void>()
+  const giveUp = () => { resolve() }
+  signal.addEventListener('abort', giveUp, { once: true })
+  if (signal.aborted) giveUp()
+  try {
+    await Promise.race([work, given])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => new Promise((resolve) => {

@@ -1,6 +1,8 @@
 // What this plugin asks of the host around it: is it headless, has everything been mounted, what is a row called.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import { printable } from './text.ts'
 
@@ -86,6 +88,12 @@ export function hostOf(ctx: Context): Host {
     },
     get row() { return loader()?.locate(ctx.fiber) ?? 'advisor' },
   }
+}
+
+/** The folder of the host's own files, absolute: `$DSH_HOME`, or `.dsh` in the user's home. As the host itself resolves it. */
+export function dshHome(env: Readonly<Record<string, string | undefined>>): string {
+  const named = env.DSH_HOME?.trim() ? env.DSH_HOME : join(homedir(), '.dsh')
+  return resolve(named.replace(/^~(?=$|[/\\])/, homedir()))
 }
 
 /** A stderr that is closed or full must not cost the run its answer. */

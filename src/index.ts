@@ -1,5 +1,6 @@
 // The plugin: wiring only. One fiber of a host reviews; the others wait until it leaves.
 
+import { homedir } from 'node:os'
 import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
@@ -12,8 +13,10 @@ import type { ConfigSource } from './config/resolve.ts'
 import { ENVIRONMENT_KEY, withEnvironment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
 import { bridgeSettings } from './config/settings.ts'
-import { hostOf, type Host } from './host.ts'
+import { dshHome, hostOf, type Host } from './host.ts'
 import { readPlanRules } from './observe/plan.ts'
+import { RosterReader } from './roster/reader.ts'
+import { TrustStore } from './roster/trust.ts'
 import { registerCommand } from './surface/command.ts'
 
 export { REVIEWER_KEY } from './claim.ts'
@@ -53,11 +56,14 @@ function tellInert(host: Host, root: object, claimant: Claimant): void {
 
 function mount(ctx: Context, config: Config): void {
   const host = hostOf(ctx)
+  const places = { dshHome: dshHome(process.env), home: homedir() }
+  const trust = new TrustStore(places.dshHome)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const supervisor = new Supervisor(ctx, {
     llm: ctx.llm, clock: systemClock, host,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     planRules: agent => readPlanRules(ctx, agent),
+    rosterReader: cwd => new RosterReader({ ...places, cwd }, trust),
   })
   // Names are taken last, so that a plugin that owns one of them keeps it and the host boots.
   host.whenSettled(() => {

@@ -1,27 +1,31 @@
-// One session under review: observe → review → deliver. It lives as long as the agent; its reviewer only while switched on.
+// One session under review: observe → review → deliver. It lives as long as the agent; its reviewers only while switched on.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import { SessionId, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { Advisors } from './advisors.ts'
 import type { Clock } from './clock.ts'
-import { resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
+import { configOf, resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
 import type { Config } from './config/schema.ts'
+import { isCovered, isSubagent } from './coverage.ts'
 import { catchUp, catchUpThreshold } from './deliver/catchup.ts'
 import { Delivery } from './deliver/delivery.ts'
 import { drain, unseenText } from './deliver/drain.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import type { Item } from './deliver/inbox.ts'
-import { isAdvisory, readAdvisory } from './deliver/message.ts'
-import { describeState, type Note } from './deliver/note.ts'
-import type { PastNote } from './finding.ts'
+import { Ledger } from './deliver/ledger.ts'
+import { isAdvisory } from './deliver/message.ts'
+import { describeState, isOf, labelOf, type Note } from './deliver/note.ts'
 import type { Host } from './host.ts'
-import { textOf } from './observe/entry.ts'
 import { Fold } from './observe/fold.ts'
 import planMode from './prompts/plan-mode.md'
 import { Tally } from './record/tally.ts'
 import type { ModelService } from './review/call.ts'
+import type { Present } from './review/chat.ts'
 import type { Pinned } from './review/head.ts'
-import { Reviewer } from './review/reviewer.ts'
+import { named, Panel, type Seat } from './review/panel.ts'
+import type { ReviewerPort } from './review/reviewer.ts'
+import type { Advisor, Roster } from './roster/advisor.ts'
 
 /** What all sessions of a host share. */
 export interface Shared {
@@ -31,6 +35,16 @@ export interface Shared {
   source(): ConfigSource
   /** The host's rules of plan mode for an agent, where they can be read. */
   planRules(agent: Agent): Promise<string | undefined>
+  /** Reads the WATCHDOG files of one working folder, again on each call; `trusted` is `trustedWorkspaces`. Never rejects. */
+  rosterReader(cwd: string | undefined): { read(trusted: readonly string[]): Promise<Roster> }
+}
+
+/** Who keeps a session among others. */
+export interface Keeper {
+  /** The session's files say something new; whether it reviews at all may have changed. */
+  onNews(session: AdvisedSession): void
+  /** Tell the user something that other sessions may have to tell too. */
+  tellOnce(line: string): void
 }
 
 /** What a closed session leaves to the next one of the same id. */
@@ -38,58 +52,85 @@ export interface Remains {
   readonly notes: readonly Note[]
   readonly guard: EmissionGuard
   readonly override: Override | undefined
+  /** By advisor, what the user wanted of it in this session. */
+  readonly wishes: ReadonlyMap<string, Override>
 }
 
-/** One agent's session with its fold, its reviewer and its delivery. */
+/** One agent's session with its fold, its reviewers and its delivery. */
 export class AdvisedSession {
   readonly agent: Agent
-  readonly tally = new Tally()
+  readonly advisors: Advisors
   readonly delivery: Delivery
   override: Override | undefined
   private readonly shared: Shared
+  private readonly keeper: Keeper
   private readonly guard: EmissionGuard
-  /** Ids of logged messages of ours whose notes are known. */
-  private readonly accounted = new Set<string>()
+  private readonly ledger: Ledger
+  /** By slug; an advisor that pauses goes on with its counts. */
+  private readonly tallies = new Map<string, Tally>()
   /** Notes the user was told of at the end of a run. */
   private readonly told = new Set<number>()
-  /** Notes of an earlier process, read from the log. */
-  private past: readonly PastNote[] = []
   private planRules: string | undefined
   private fold = new Fold()
-  private live: Reviewer | undefined
+  private live: Panel | undefined
 
-  constructor(agent: Agent, shared: Shared, remains?: Remains) {
+  constructor(agent: Agent, shared: Shared, keeper: Keeper, remains?: Remains) {
     this.agent = agent
     this.shared = shared
+    this.keeper = keeper
     this.guard = remains?.guard ?? new EmissionGuard()
     this.override = remains?.override
+    const reader = shared.rosterReader(agent.session.header.cwd)
+    this.advisors = new Advisors({
+      agent, clock: shared.clock,
+      read: () => reader.read(shared.source().value.trustedWorkspaces),
+      onNews: () => keeper.onNews(this),
+      report: error => shared.host.report(error),
+    }, remains?.wishes)
     const session = this
     this.delivery = new Delivery({
       agent, guard: this.guard,
       get isOn() { return session.live !== undefined },
       get oneShot() { return shared.host.headless || isSubagent(agent) },
       get fold() { return session.fold },
-      config: () => this.resolve().config,
+      config: name => this.configOf(name),
       now: () => shared.clock.now(),
+      report: error => shared.host.report(error),
       debug: line => shared.host.debug(line),
-      onCard: ({ severity, text }) => {
-        if (severity !== 'nit') shared.host.show(`[${severity}] ${text.replace(/\s+/g, ' ')}`, severity === 'blocker' ? 'error' : 'warning')
+      onCard: (note) => {
+        const { severity, text } = note
+        if (severity !== 'nit') shared.host.show(`${labelOf(note)} ${text.replace(/\s+/g, ' ')}`, severity === 'blocker' ? 'error' : 'warning')
       },
       onReopened: (answer) => {
         if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
     })
     this.delivery.adopt(remains?.notes ?? [])
+    this.ledger = new Ledger(this.delivery, this.guard)
   }
 
   /** The agent is gone. A subagent is never spoken to again, so the user is told what it did not see. */
   leave(): Remains {
     if (isSubagent(this.agent)) this.tellUnseen()
-    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override }
+    this.advisors.dispose()
+    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished }
   }
 
-  get reviewer(): Reviewer | undefined {
+  /** The reviewers; none while switched off. */
+  get panel(): Panel | undefined {
     return this.live
+  }
+
+  /** What all advisors did and used. */
+  get tally(): Tally {
+    return Tally.sum(this.tallies.values())
+  }
+
+  /** What one advisor did and used, by its slug. */
+  tallyOf(slug: string): Tally {
+    const tally = this.tallies.get(slug) ?? new Tally()
+    this.tallies.set(slug, tally)
+    return tally
   }
 
   /** Topics the user muted, in their words. */
@@ -97,29 +138,48 @@ export class AdvisedSession {
     return this.guard.muted
   }
 
+  /** What the layers of configuration say, this session's wish left out. */
+  get source(): ConfigSource {
+    return this.shared.source()
+  }
+
   /** What this session may do, its own wish included. */
   resolve(): AdvisorConfig {
-    const resolved = resolveAdvisorConfig(this.shared.source(), this.override)
+    const resolved = resolveAdvisorConfig(this.shared.source(), this.override, this.advisors.known)
     if (resolved.kind !== 'ready' || this.override === 'on' || isCovered(this.agent, resolved.config.subagents)) return resolved
     return { kind: 'off', config: resolved.config, reason: '`subagents` does not cover this one' }
   }
 
   /** Every note; what became of queued ones while nothing was listened to is read from the log. */
   notes(): readonly Item[] {
-    if (this.live === undefined) this.catchUpWithLog()
+    if (this.live === undefined) this.ledger.catchUp(this.agent.session.events)
     return this.delivery.inbox.list()
   }
 
-  /** Start or stop reviewing as the configuration says; a running reviewer learns of the change. */
+  /** Bring reviewers in line with the configuration and the files, as these are now. */
   async refresh(): Promise<void> {
-    const ready = this.resolve().kind === 'ready'
-    if (ready && this.live !== undefined) this.live.reconfigure()
-    else if (ready) this.start()
-    else if (this.live !== undefined) {
+    await this.apply()
+    if (this.resolve().kind !== 'off') await this.advisors.look()
+  }
+
+  /** Start or stop reviewing as configuration and files say; reviewers that go on learn of the change. */
+  async apply(): Promise<void> {
+    if (this.resolve().kind === 'ready') {
+      this.live ??= this.start()
+      for (const line of this.advisors.roster?.trouble ?? []) this.keeper.tellOnce(line)
+      await this.live.set(this.advisors.active)
+    } else if (this.live !== undefined) {
       // Off means that nothing of ours reaches the agent any more; the inbox stays.
       this.delivery.recall({ kind: 'card', reason: 'the advisor was switched off' })
       await this.stop()
     }
+  }
+
+  /** Switch one advisor for this session alone. */
+  async wish(advisor: Advisor, wish: Override): Promise<void> {
+    this.advisors.wish(advisor, wish)
+    await this.apply()
+    this.live?.resume(({ slug }) => slug === advisor.slug)
   }
 
   async stop(): Promise<void> {
@@ -132,14 +192,14 @@ export class AdvisedSession {
     const { live } = this
     if (live === undefined) return
     if (event.type === 'user/message' && isAdvisory(event.data)) {
-      this.account(event.data, this.fold.position)
+      this.ledger.account(event.data, this.fold.position)
       return
     }
     const observed = this.fold.push(event)
-    if (event.type === 'turn/start') queueMicrotask(() => this.routeSafely())
+    if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeSafely())
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
     if (observed?.kind === 'update') live.offer(observed.update)
-    else if (observed?.kind === 'rewritten') live.reset(this.fold.present(), { number: this.fold.updates, ...this.fold.position, final: !this.fold.isWorking })
+    else if (observed?.kind === 'rewritten') live.reset(this.present())
   }
 
   /** The agent came to rest. Synchronous up to the claim on a headless run's end: after it the host would be gone. */
@@ -185,13 +245,13 @@ export class AdvisedSession {
     if (catchUpThreshold(this.resolve().config.syncBacklog) !== undefined) await this.catchUp(1, signal)
   }
 
-  /** Put notes away, all or one by number, and let the reviewer know. Returns how many. */
+  /** Put notes away, all or one by number, and let their reviewers know. Returns how many. */
   dismiss(which: number | 'all'): number {
     const { inbox } = this.delivery
     const notes = which === 'all' ? this.delivery.undelivered() : [inbox.get(which)?.note].filter(note => note !== undefined)
     for (const note of notes) {
       this.delivery.dismiss(note.id)
-      this.live?.remark(`[the user dismissed your note: ${note.text}]\n[do not give it again, in any words]`)
+      this.live?.remark(`[the user dismissed your note: ${note.text}]\n[do not give it again, in any words]`, ({ name }) => isOf(note, name))
     }
     return notes.length
   }
@@ -211,46 +271,78 @@ export class AdvisedSession {
   }
 
   /** The past is not reviewed: the cursor starts at the end, but the task and earlier notes are known. */
-  private start(): void {
-    const { agent, shared } = this
+  private start(): Panel {
+    const { agent, keeper, advisors } = this
     const { updates, turns } = this.fold
     this.fold = new Fold()
     this.fold.prime(agent.session.events, (event) => {
-      if (event.type === 'user/message' && isAdvisory(event.data)) this.account(event.data, this.fold.position)
+      if (event.type === 'user/message' && isAdvisory(event.data)) this.ledger.account(event.data, this.fold.position)
     })
     const { nextStep, nextTurn } = agent.inbox
-    for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.account(message, undefined)
+    for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.ledger.account(message, undefined)
     // Ages of notes go on where they were.
     this.fold.updates = updates
     this.fold.turns = turns
     if (agent.status === 'idle') this.fold.abandonTurn()
     if (this.fold.planMode) this.learnPlanRules()
     this.delivery.onReturn()
-    this.live = new Reviewer({
-      llm: shared.llm, clock: shared.clock, sessionId: SessionId(`${agent.id}-advisor`),
+    return new Panel({
       config: () => this.resolve().config,
-      pinned: () => this.pinned(),
-      stale: () => this.delivery.stale(),
-      onReconfirmed: ids => this.delivery.onReconfirmed(ids),
-      advise: (findings, update) => this.delivery.offer(findings, { advisor: undefined, update }),
+      open: seat => this.open(seat),
+      tally: ({ slug }) => this.tallyOf(slug),
+      isLooking: () => advisors.isLooking,
+      look: () => advisors.look(),
+      looked: () => advisors.looked,
+      tell: line => keeper.tellOnce(line),
+    })
+  }
+
+  /** What one reviewer works with. Its advisor's entry may change while it does. */
+  private open(seat: Seat): ReviewerPort {
+    const { shared, delivery, advisors } = this
+    const { host } = shared
+    const { slug } = seat.advisor
+    return {
+      llm: shared.llm, clock: shared.clock,
+      sessionId: SessionId([this.agent.id, 'advisor', slug].filter(part => part !== '').join('-')),
+      config: () => seat.config,
+      brief: () => ({ guidance: advisors.roster?.guidance ?? '', instructions: seat.advisor.instructions }),
+      refreshed: () => advisors.looked,
+      pinned: () => this.pinned(seat.advisor.name),
+      present: () => this.present(),
+      tools: undefined,
+      hider: async () => undefined,
+      readFile: async () => undefined,
+      stale: () => delivery.stale(seat.advisor.name),
+      onReconfirmed: ids => delivery.onReconfirmed(ids, seat.advisor.name),
+      advise: (findings, update) => {
+        this.tallyOf(slug).notes += delivery.offer(findings, { advisor: seat.advisor.name, update, others: seat.othersDone() })
+      },
       isContentFree,
-      report: error => shared.host.report(error),
-      debug: line => shared.host.debug(line),
-      tell: (line, remedy) => shared.host.tell(remedy === undefined || shared.host.headless ? line : `${line}; ${remedy}`),
-    }, this.tally)
+      report: error => host.report(error),
+      debug: line => host.debug(named(seat.advisor, line)),
+      tell: (line, remedy) => host.tell(named(seat.advisor, remedy === undefined || host.headless ? line : `${line}; ${remedy}`)),
+    }
+  }
+
+  /** The configuration of an advisor by its name, the session's own for none or one that is gone. */
+  private configOf(name: string | undefined): Config {
+    const { config } = this.resolve()
+    const advisor = this.advisors.named(name)
+    return advisor === undefined ? config : configOf(config, advisor)
   }
 
   private async catchUp(threshold: number | undefined, signal: AbortSignal): Promise<void> {
     if (threshold !== undefined && this.live !== undefined) await catchUp(this.live, threshold, this.shared.clock, signal)
   }
 
-  private endHeadless(reviewer: Reviewer): void {
+  private endHeadless(panel: Panel): void {
     const { end } = this.fold.phase.kind === 'idle' ? this.fold.phase : { end: undefined }
     const run = { seconds: this.resolve().config.drain, failed: end?.kind === 'error' }
-    if (!reviewer.reviewing) return this.tellUnseen()
+    if (!panel.reviewing) return this.tellUnseen()
     const wait = async (cancelled: AbortSignal) => {
-      const cut = await drain(signal => reviewer.finish(signal), run, this.shared.clock, cancelled)
-      if (cut !== undefined) this.shared.host.tell(`${reviewer.unread} not reviewed: no verdict within ${cut} s (\`drain\`)`)
+      const cut = await drain(signal => panel.finish(signal), run, this.shared.clock, cancelled)
+      if (cut !== undefined) for (const steps of panel.unread) this.shared.host.tell(`${steps} not reviewed: no verdict within ${cut} s (\`drain\`)`)
       this.tellUnseen()
     }
     try {
@@ -269,68 +361,27 @@ export class AdvisedSession {
     if (text !== '') this.shared.host.tell(text)
   }
 
-  /** In a microtask of our own a throw would be the host's end. */
-  private routeSafely(): void {
-    try {
-      this.delivery.routeWaiting()
-    } catch (error) {
-      this.shared.host.report(error)
-    }
-  }
-
-  private catchUpWithLog(): void {
-    if (this.delivery.inbox.in('steered', 'claimed', 'entering').length === 0) return
-    const log = new Fold()
-    log.prime(this.agent.session.events, (event) => {
-      if (event.type === 'user/message' && isAdvisory(event.data)) this.delivery.onLogged(event.data, log.position)
-    })
-  }
-
   private learnPlanRules(): void {
     void this.shared.planRules(this.agent).then((rules) => { this.planRules = rules }, () => {})
   }
 
-  private pinned(): Pinned {
+  /** The transcript as it stands. */
+  private present(): Present {
+    const { fold } = this
+    return { entries: fold.present(), at: { number: fold.updates, ...fold.position, final: !fold.isWorking } }
+  }
+
+  private pinned(advisor: string | undefined): Pinned {
     const { fold } = this
     return {
-      cwd: this.agent.session.header.cwd, task: fold.task, latest: fold.latest,
-      notes: [...this.past, ...this.delivery.inbox.list().map(({ note, state }) => (
-        { text: note.text, severity: note.severity, fate: describeState(state) }
-      ))],
+      cwd: this.agent.session.header.cwd, task: fold.task, latest: fold.latest, instructions: fold.instructions,
+      notes: [
+        ...this.ledger.pastOf(advisor),
+        ...this.delivery.inbox.list().filter(({ note }) => isOf(note, advisor))
+          .map(({ note, state }) => ({ text: note.text, severity: note.severity, fate: describeState(state) })),
+      ],
       muted: this.guard.muted,
       planRules: fold.planMode ? this.planRules ?? planMode : undefined,
     }
   }
-
-  /**
-   * A message of ours stands in the log, or, without a position, in the agent's inbox.
-   * One that this session did not send is of an earlier process: its notes count as said.
-   */
-  private account(message: UserMessage, position: { turn: number, step: number } | undefined): void {
-    const known = this.delivery.inbox.of(message.id).length > 0
-    if (known && position !== undefined) this.delivery.onLogged(message, position)
-    if (known || this.accounted.has(message.id)) {
-      this.accounted.add(message.id)
-      return
-    }
-    this.accounted.add(message.id)
-    const fate = position === undefined ? 'on its way since an earlier run' : 'delivered in an earlier run'
-    const notes = readAdvisory(textOf(message.content))
-    for (const { text, severity } of notes) this.guard.remember(text, severity)
-    // A step may have taken a note while this session was between two plugins, or closed.
-    if (position !== undefined) for (const { text } of notes) this.delivery.onSaid(text, position)
-    this.past = [...this.past, ...notes.map(note => ({ ...note, fate }))]
-  }
-}
-
-/** Whether the configuration wants this agent reviewed: always, but for subagents. */
-function isCovered(agent: Agent, subagents: Config['subagents']): boolean {
-  if (!isSubagent(agent)) return true
-  return Array.isArray(subagents) ? subagents.includes(agent.session.header.agentPreset ?? '') : subagents
-}
-
-/** Whether an agent works for another one. */
-function isSubagent(agent: Agent): boolean {
-  const { origin, delegationDepth } = agent.session.header
-  return origin === 'subagent' || (delegationDepth ?? 0) > 0
 }

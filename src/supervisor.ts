@@ -4,13 +4,16 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
-import { AdvisedSession, type Remains, type Shared } from './session.ts'
+import { AdvisedSession, type Keeper, type Remains, type Shared } from './session.ts'
 
 /** Closed sessions that are remembered. */
 const CLOSED_SESSIONS_KEPT = 100
 
+/** Lines that sessions share and the user was told. */
+const LINES_KEPT = 1_000
+
 /** All sessions of one host that are, or may be, under review. */
-export class Supervisor {
+export class Supervisor implements Keeper {
   /** By session id; an agent's session shares its identity. */
   private readonly sessions = new Map<string, AdvisedSession>()
   /** What sessions closed in this host left behind, for when they are opened again. */
@@ -19,6 +22,7 @@ export class Supervisor {
   private readonly shared: Shared
   /** Why the advisor cannot run, as the user was last told. */
   private told: string | undefined
+  private readonly toldOnce = new Set<string>()
   private readonly awaiting = new Subscription(() => this.awaitSessions())
   private readonly reviewing = new Subscription(() => this.watchSessions())
 
@@ -34,7 +38,7 @@ export class Supervisor {
     const known = this.sessions.get(agent.id)
     if (known?.agent === agent) return known
     if (known !== undefined) this.close(known)
-    const session = new AdvisedSession(agent, this.shared, this.left.get(agent.id))
+    const session = new AdvisedSession(agent, this.shared, this, this.left.get(agent.id))
     this.left.delete(agent.id)
     this.sessions.set(agent.id, session)
     return session
@@ -42,30 +46,49 @@ export class Supervisor {
 
   /** Bring subscriptions and reviewers in line with the configuration. */
   async refresh(): Promise<void> {
-    const stored = this.isStoredReady()
-    this.shared.host.whenSettled(() => this.tellDisabled())
-    if (stored) for (const agent of this.ctx.agents.list()) this.of(agent)
-    this.awaiting.set(stored)
-    await this.refreshSessions()
+    const wanted = this.isWanted()
+    this.shared.host.whenSettled(() => this.tellInvalid())
+    if (wanted) for (const agent of this.ctx.agents.list()) this.of(agent)
+    this.awaiting.set(wanted)
+    this.closeGone()
+    this.listen()
+    await Promise.all([...this.sessions.values()].map(session => this.contained(session.refresh())))
   }
 
-  private async refreshSessions(): Promise<void> {
-    for (const session of this.sessions.values()) {
-      // While nothing is listened to, nobody says that an agent is gone.
-      if (this.ctx.agents.get(session.agent.id) !== session.agent) this.close(session)
-    }
-    const sessions = [...this.sessions.values()]
-    this.reviewing.set(sessions.some(session => session.resolve().kind === 'ready'))
-    await Promise.all(sessions.map(session => this.contained(session.refresh())))
+  /** A session's files say something new. */
+  onNews(session: AdvisedSession): void {
+    this.listen()
+    this.shared.host.background(session.apply())
+    const resolved = resolveAdvisorConfig(this.shared.source(), undefined, session.advisors.known)
+    if (resolved.kind === 'disabled') this.tellDisabled(resolved.reason)
+  }
+
+  tellOnce(line: string): void {
+    if (this.toldOnce.has(line)) return
+    if (this.toldOnce.size >= LINES_KEPT) this.toldOnce.clear()
+    this.toldOnce.add(line)
+    this.shared.host.tell(line)
+  }
+
+  /** While nothing is listened to, nobody says that an agent is gone. */
+  private closeGone(): void {
+    for (const session of this.sessions.values()) if (this.ctx.agents.get(session.agent.id) !== session.agent) this.close(session)
+  }
+
+  /** Listen as long as one session is under review. */
+  private listen(): void {
+    this.reviewing.set([...this.sessions.values()].some(session => session.resolve().kind === 'ready'))
   }
 
   /** Sessions to come. */
   private awaitSessions(): (() => void)[] {
     return [
       this.ctx.on('agent/created', ({ agent }) => {
-        if (!this.isStoredReady()) return
-        this.of(agent)
-        this.shared.host.background(this.refreshSessions())
+        if (!this.isWanted()) return
+        this.closeGone()
+        const session = this.of(agent)
+        this.listen()
+        this.shared.host.background(session.refresh())
       }),
     ]
   }
@@ -90,7 +113,7 @@ export class Supervisor {
       // Outermost, so that what other plugins add or refuse is known before we join a step.
       ctx.on('agent/pre-step', async ({ agent, messages: claimed, step, signal }, next) => {
         const session = find(agent)
-        if (session?.reviewer === undefined) return next()
+        if (session?.panel === undefined) return next()
         await this.contained(session.beginStep(signal))
         try {
           // A step that will not be is not prepared by others either: what they would add to it is not lost.
@@ -112,7 +135,7 @@ export class Supervisor {
         if (session?.agent === agent) this.close(session)
       }),
       ctx.on('llm/adapters-updated', () => {
-        for (const session of this.sessions.values()) this.guarded(() => session.reviewer?.onAdapters())
+        for (const session of this.sessions.values()) this.guarded(() => session.panel?.onAdapters())
       }),
     ]
   }
@@ -131,16 +154,22 @@ export class Supervisor {
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
   }
 
+  /** Settings that nobody can read are told at once. */
+  private tellInvalid(): void {
+    const source = this.shared.source()
+    if (source.kind === 'invalid') this.tellDisabled(source.reason)
+    else if (resolveAdvisorConfig(source).kind !== 'disabled') this.told = undefined
+  }
+
   /** Say once why an advisor that is wanted cannot run. */
-  private tellDisabled(): void {
-    const resolved = resolveAdvisorConfig(this.shared.source())
-    const reason = resolved.kind === 'disabled' ? resolved.reason : undefined
-    if (reason !== undefined && reason !== this.told) this.shared.host.tell(`disabled: ${reason}`)
+  private tellDisabled(reason: string): void {
+    if (reason !== this.told) this.shared.host.tell(`disabled: ${reason}`)
     this.told = reason
   }
 
-  private isStoredReady(): boolean {
-    return resolveAdvisorConfig(this.shared.source()).kind === 'ready'
+  /** Whether sessions are to be reviewed as far as the settings go; which model does it, a session's files may say. */
+  private isWanted(): boolean {
+    return resolveAdvisorConfig(this.shared.source(), undefined, 'unread').kind === 'ready'
   }
 
   /** A fault of ours must not reach the turn it happens in. */

@@ -6,13 +6,15 @@ import type { MessageId, UserMessage } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
 import type { Finding, WaitingNote } from '../finding.ts'
 import type { Fold } from '../observe/fold.ts'
-import { clampSeverity, rank } from '../severity.ts'
+import { rank } from '../severity.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity, type Completed } from './immunity.ts'
 import { Inbox, type Item } from './inbox.ts'
+import { Intake, type Origin } from './intake.ts'
 import { advisoryMessage } from './message.ts'
 import { activityOf, isSettling, isStopped, type Facts } from './moment.ts'
 import { UNDELIVERED, type Note, type NoteState } from './note.ts'
+import { Reconfirm } from './reconfirm.ts'
 import { route, type Route, type RouteState } from './route.ts'
 
 /** What delivery needs from its session. */
@@ -24,21 +26,17 @@ export interface DeliveryPort {
   readonly oneShot: boolean
   /** Switched on: while it is not, nothing of ours reaches the agent. */
   readonly isOn: boolean
-  config(): Config
+  /** The configuration of an advisor by its name, the session's own for none or one that is gone. */
+  config(advisor?: string): Config
   now(): number
+  /** A fault of ours that was contained. */
+  report(error: unknown): void
   /** For the host's log: what was refused, and why. */
   debug(line: string): void
   /** A note became a card: the user is to see it now, the agent with the user's next message. */
   onCard(note: Note): void
   /** Advice reopened an answer, which a later one may now hide. */
   onReopened(answer: string): void
-}
-
-/** Where advice comes from. */
-export interface Origin {
-  readonly advisor: string | undefined
-  /** Number of the newest update the reviewer had seen. */
-  readonly update: number
 }
 
 /** A step about to begin. */
@@ -54,11 +52,11 @@ export interface Entrance {
 export class Delivery {
   readonly inbox = new Inbox()
   private readonly port: DeliveryPort
+  private readonly intake: Intake
   private readonly immunity = new Immunity()
   /** Messages we queued, with what had completed by then. */
   private readonly sent = new Map<MessageId, Completed>()
-  /** For each note, the update at which its reviewer was last asked about it, and how often it was. */
-  private readonly asked = new WeakMap<Note, { readonly at: number, readonly times: number }>()
+  private readonly reconfirm = new Reconfirm(this.inbox)
   /** What the user put away while a step held it: settled if that step does not begin. */
   private readonly putAway = new WeakSet<Note>()
   /** Answers reopened, and idle agents woken, since the user last spoke. */
@@ -66,46 +64,45 @@ export class Delivery {
   /** A step is about to begin: what is offered now joins it, instead of the step after. */
   private gathering = false
   private turnSignal: AbortSignal | undefined
+  /** Reviews whose advice waits for that of others on the same work, so that the primary is woken once for all of it. */
+  private gatheringAdvice = 0
 
   constructor(port: DeliveryPort) {
     this.port = port
+    this.intake = new Intake({
+      inbox: this.inbox, guard: port.guard, now: port.now, debug: port.debug,
+      takeBack: (item, settled) => this.takeBack(item, settled),
+    })
   }
 
-  /** Take the findings of one review: guard, then route. The worst come first, so that the budget is theirs. */
-  offer(findings: readonly Finding[], origin: Origin): void {
-    const { guard } = this.port
-    const { maxSeverity, notesPerUpdate } = this.port.config()
-    let spent = 0
-    for (const finding of findings.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
-      const replaced = this.replacedBy(finding)
-      if (replaced !== undefined) guard.forget(replaced.note.text)
-      const severity = clampSeverity(finding.severity, maxSeverity)
-      // A revision takes the place of a note that had its turn already, so it costs nothing of the budget.
-      const admission = finding.note === '' ? undefined : guard.admit(finding.note, severity, replaced ? 0 : spent, notesPerUpdate)
-      if (admission?.kind === 'refuse') {
-        this.port.debug(`note refused, ${admission.reason}: ${finding.note}`)
-        if (replaced !== undefined) guard.remember(replaced.note.text, replaced.note.severity)
-        continue
-      }
-      if (replaced !== undefined) this.takeBack(replaced, { kind: 'withdrawn' })
-      if (admission === undefined) continue
-      guard.remember(finding.note, severity)
-      if (replaced === undefined) spent += 1
-      this.inbox.add({ text: finding.note, severity, at: this.port.now(), ...origin }, { kind: 'unrouted' })
-    }
+  /** Take the findings of one review, and route what they come to. Returns how many notes the advisor gave. */
+  offer(findings: readonly Finding[], origin: Origin): number {
+    const given = this.intake.take(findings, origin, this.port.config(origin.advisor))
+    if (origin.others !== undefined) this.waitForOthers(origin.others)
     this.routeWaiting()
+    return given
   }
 
   /** Route what waits for the primary to stand still. Called when a turn opens and when the agent is idle. */
   routeWaiting(): void {
     if (!this.port.isOn || this.gathering || isSettling(this.facts())) return
+    const holdsBack = this.gatheringAdvice > 0 && this.port.fold.phase.kind === 'idle'
     const steered: Note[] = []
     for (const note of this.inbox.in('unrouted')) {
-      const way = route(note.severity, this.routeState())
-      if (way.kind === 'steer') steered.push(note)
-      else this.park(note, way)
+      const way = route(note.severity, this.routeState(note))
+      if (way.kind !== 'steer') this.park(note, way)
+      else if (!holdsBack) steered.push(note)
     }
     if (steered.length > 0) this.steer(steered)
+  }
+
+  /** The same from a microtask of our own, where a throw would be the host's end. */
+  routeSafely(): void {
+    try {
+      this.routeWaiting()
+    } catch (error) {
+      this.port.report(error)
+    }
   }
 
   /** The agent came to rest: what it did not take is settled. */
@@ -224,25 +221,14 @@ export class Delivery {
     this.sent.delete(message.id)
   }
 
-  /** Notes so old that their reviewer has to say whether they are still true. */
-  stale(): WaitingNote[] {
-    const { reconfirmAfter } = this.port.config()
-    const { updates } = this.port.fold
-    if (reconfirmAfter === 0) return []
-    return this.inbox.in('unrouted', 'aside', 'card')
-      .filter((note) => {
-        const { at, times } = this.asked.get(note) ?? { at: note.update, times: 0 }
-        return updates - at >= reconfirmAfter * 2 ** times
-      })
-      .map(note => ({ id: note.id, text: note.text, severity: note.severity, age: updates - note.update }))
+  /** Notes of an advisor, so old that it has to say whether they are still true. */
+  stale(advisor: string | undefined): WaitingNote[] {
+    return this.reconfirm.due(advisor, this.port.config(advisor).reconfirmAfter, this.port.fold.updates)
   }
 
-  /** Their reviewer was asked about these notes and has answered. */
-  onReconfirmed(ids: readonly number[]): void {
-    for (const id of ids) {
-      const note = this.inbox.get(id)?.note
-      if (note !== undefined) this.asked.set(note, { at: this.port.fold.updates, times: (this.asked.get(note)?.times ?? 0) + 1 })
-    }
+  /** An advisor was asked about these notes and has answered. */
+  onReconfirmed(ids: readonly number[], advisor: string | undefined): void {
+    this.reconfirm.answered(ids, advisor, this.port.fold.updates)
   }
 
   /** The user puts a note away, wherever it stands. False when there is no such note. */
@@ -267,17 +253,19 @@ export class Delivery {
     return this.undelivered().filter(note => !held.has(note))
   }
 
-  /** The older note of its reviewer that a finding takes the place of, if it can still be taken back. */
-  private replacedBy({ replaces }: Finding): Item | undefined {
-    const item = replaces === undefined ? undefined : this.inbox.get(replaces)
-    const open = item !== undefined && item.state.kind !== 'entering' && (UNDELIVERED as readonly string[]).includes(item.state.kind)
-    return open ? item : undefined
-  }
-
   /** Settle a note for good, and let the host's inbox go of it. */
   private takeBack({ note, state }: Item, settled: NoteState): void {
     this.inbox.move(note, settled)
     if (state.kind === 'steered' && this.inbox.of(state.message).length === 0) this.port.agent.inbox.remove(state.message)
+  }
+
+  /** Hold back what would wake the agent. The wait is bounded by the deadlines of those who are waited for. */
+  private waitForOthers(others: Promise<void>): void {
+    this.gatheringAdvice += 1
+    void others.finally(() => {
+      this.gatheringAdvice -= 1
+      this.routeSafely()
+    })
   }
 
   /** Steps that notes were handed to did not begin. */
@@ -292,7 +280,7 @@ export class Delivery {
   private joining(): { readonly note: Note, readonly steers: boolean }[] {
     const joining = this.inbox.in('aside').map(note => ({ note, steers: false }))
     for (const note of this.inbox.in('unrouted')) {
-      const way = route(note.severity, { ...this.routeState(), activity: 'running' })
+      const way = route(note.severity, { ...this.routeState(note), activity: 'running' })
       if (way.kind === 'card') this.park(note, way)
       else joining.push({ note, steers: way.kind === 'steer' })
     }
@@ -302,8 +290,9 @@ export class Delivery {
   /** Judge notes that would reopen an answer; those that may not become cards. Returns whether any may. */
   private reopenFor(notes: readonly Note[]): boolean {
     const { phase } = this.port.fold
-    const state: RouteState = { ...this.routeState(), immune: false, activity: activityOf({ phase, queued: 0 }) }
-    const ways = notes.map(note => ({ note, way: route(note.severity, state) }))
+    const ways = notes.map(note => ({
+      note, way: route(note.severity, { ...this.routeState(note), immune: false, activity: activityOf({ phase, queued: 0 }) }),
+    }))
     for (const { note, way } of ways) if (way.kind !== 'steer') this.park(note, way)
     const reopens = ways.some(({ way }) => way.kind === 'steer')
     if (reopens) this.countReopening()
@@ -343,17 +332,25 @@ export class Delivery {
     if (answer !== undefined) this.port.onReopened(answer)
   }
 
-  private routeState(): RouteState {
+  private routeState(note: Note): RouteState {
     const { fold, oneShot } = this.port
-    const { reviewAt, immuneTurns, reopen } = this.port.config()
     return {
       stopped: isStopped(this.facts()),
       planMode: fold.planMode,
       headlessOver: oneShot && fold.phase.kind === 'idle' && fold.turns > 0,
-      immune: fold.goalRound || this.immunity.holds(this.completed(), reviewAt === 'turn' ? 'turns' : 'updates', immuneTurns),
+      immune: fold.goalRound || this.isImmuneTo(note),
       activity: activityOf(this.facts()),
-      mayReopen: this.reopened < reopen,
+      mayReopen: this.reopened < this.port.config().reopen,
     }
+  }
+
+  /** Whether none of a note's advisors may interrupt now. */
+  private isImmuneTo({ advisors }: Note): boolean {
+    const owners = advisors.length === 0 ? [undefined] : advisors
+    return owners.every((advisor) => {
+      const { reviewAt, immuneTurns } = this.port.config(advisor)
+      return this.immunity.holds(this.completed(), reviewAt === 'turn' ? 'turns' : 'updates', immuneTurns)
+    })
   }
 
   private facts(): Facts {
@@ -378,4 +375,3 @@ function weightiest(notes: readonly Note[]): readonly Note[] {
   if (notes.length <= NOTES_TOGETHER) return notes
   return notes.toSorted((a, b) => rank(b.severity) - rank(a.severity) || b.id - a.id).slice(0, NOTES_TOGETHER)
 }
-

@@ -2,7 +2,7 @@
 
 import { within, type Clock } from '../clock.ts'
 import { rank } from '../severity.ts'
-import type { Note } from './note.ts'
+import { labelOf, type Note } from './note.ts'
 
 /** The longest wait after a run that failed, in seconds. */
 const AFTER_ERROR_SECONDS = 30
@@ -28,6 +28,6 @@ export function unseenText(notes: readonly Note[]): string {
   const title = `${notes.length} ${notes.length === 1 ? 'note' : 'notes'} the agent has not seen`
     + (blockers === 0 ? '' : `, ${blockers} ${blockers === 1 ? 'blocker' : 'blockers'}`)
   const lines = notes.toSorted((a, b) => rank(b.severity) - rank(a.severity))
-    .map(note => `  [${note.severity}] ${note.text.replace(/\n/g, '\n    ')}`)
+    .map(note => `  ${labelOf(note)} ${note.text.replace(/\n/g, '\n    ')}`)
   return [title, ...lines].join('\n')
 }

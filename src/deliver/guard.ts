@@ -109,6 +109,12 @@ export function isContentFree(text: string): boolean {
   return key === '' || CONTENT_FREE.has(key) || CONTENT_FREE.has(key.replaceAll(' ', ''))
 }
 
+/** Whether two notes say the same, in whatever words. */
+export function isSameFinding(a: string, b: string): boolean {
+  const [one, other] = [fingerprint(a), fingerprint(b)]
+  return one.key === other.key || isSame(one, other)
+}
+
 type Fingerprint = Omit<Memory, 'severity' | 'dismissed'>
 
 function fingerprint(note: string): Fingerprint {

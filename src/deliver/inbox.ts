@@ -30,6 +30,12 @@ export class Inbox {
     if (this.items.has(note.id)) this.items.set(note.id, { note, state })
   }
 
+  /** The same note, said otherwise. */
+  change(id: number, change: Partial<Omit<Note, 'id'>>): void {
+    const item = this.items.get(id)
+    if (item !== undefined) this.items.set(id, { ...item, note: { ...item.note, ...change } })
+  }
+
   get(id: number): Item | undefined {
     return this.items.get(id)
   }

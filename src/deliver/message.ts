@@ -15,11 +15,14 @@ declare module '@deepseek-ai/dsh-llm' {
       summary: string
       /** The worst severity in the message. */
       severity: Severity
-      /** Present when all notes come from one named advisor. */
+      /** Names, when all notes come from the same named advisors. */
       advisor?: string
     }
   }
 }
+
+/** Between the names of several advisors. */
+const NAMES_APART = ', '
 
 const GUIDANCE = 'weigh, don\'t blindly obey'
 
@@ -32,9 +35,9 @@ export function isAdvisory(message: { readonly source: { readonly kind: string }
  * The text of one note.
  * @param stepsAgo - updates that have passed since the one it is about; 0 leaves the attribute out.
  */
-export function advisoryText(note: Pick<Note, 'text' | 'severity' | 'advisor'>, stepsAgo: number): string {
+export function advisoryText(note: Pick<Note, 'text' | 'severity' | 'advisors'>, stepsAgo: number): string {
   const attributes = [
-    note.advisor === undefined ? '' : ` advisor="${escapeXml(note.advisor)}"`,
+    note.advisors.length === 0 ? '' : ` advisor="${escapeXml(note.advisors.join(NAMES_APART))}"`,
     ` severity="${note.severity}"`,
     stepsAgo > 0 ? ` steps_ago="${stepsAgo}"` : '',
     ` guidance="${GUIDANCE}"`,
@@ -50,21 +53,34 @@ export function advisoryText(note: Pick<Note, 'text' | 'severity' | 'advisor'>, 
 export function advisoryMessage(notes: readonly Note[], update: number, id?: MessageId): UserMessage {
   const ordered = notes.toSorted((a, b) => b.update - a.update || rank(b.severity) - rank(a.severity))
   const severity = SEVERITIES[Math.max(...notes.map(note => rank(note.severity)))] ?? 'nit'
-  const [advisor] = notes.map(note => note.advisor)
-  const common = advisor !== undefined && notes.every(note => note.advisor === advisor)
+  const [advisor, ...others] = new Set(notes.map(note => note.advisors.join(NAMES_APART)))
   const message = createUserMessage({
     content: [{ type: 'text', text: ordered.map(note => advisoryText(note, update - note.update)).join('\n') }],
     source: {
       kind: 'advisor', form: 'notice', severity,
       summary: boundContextSummary(ordered.map(note => `${note.severity}: ${note.text}`).join(' · ').replace(/\s+/g, ' ')),
-      ...common ? { advisor } : {},
+      ...advisor !== undefined && advisor !== '' && others.length === 0 ? { advisor } : {},
     },
   })
   return id === undefined ? message : freezeMessage({ ...message, id })
 }
 
+/** A note as a logged message tells it. */
+export interface LoggedNote {
+  readonly severity: Severity
+  readonly text: string
+  /** The names of its advisors, one behind the other; '' for the one without a roster. */
+  readonly by: string
+}
+
 /** Read notes back out of a logged message, for a session that is resumed. */
-export function readAdvisory(text: string): { severity: Severity, text: string }[] {
-  return [...text.matchAll(/\[advisor:(\w+)\] ([\s\S]*?)\n<\/advisory>/g)]
-    .map(([, severity, body]) => ({ severity: parseSeverity(severity), text: unescapeXml(body ?? '') }))
+export function readAdvisory(text: string): LoggedNote[] {
+  return [...text.matchAll(/<advisory([^\n]*)>\n\[advisor:(\w+)\] ([\s\S]*?)\n<\/advisory>/g)].map(([, attributes = '', severity, body = '']) => ({
+    severity: parseSeverity(severity), text: unescapeXml(body), by: unescapeXml(/ advisor="([^"]*)"/.exec(attributes)?.[1] ?? ''),
+  }))
+}
+
+/** Whether a logged note is of this advisor, among others perhaps. Names may hold what stands between them. */
+export function isLoggedOf({ by }: Pick<LoggedNote, 'by'>, advisor: string | undefined): boolean {
+  return advisor === undefined ? by === '' : `${NAMES_APART}${by}${NAMES_APART}`.includes(`${NAMES_APART}${advisor}${NAMES_APART}`)
 }

@@ -9,8 +9,8 @@ export interface Note {
   readonly id: number
   readonly text: string
   readonly severity: Severity
-  /** Name of the advisor, none for the only one. */
-  readonly advisor: string | undefined
+  /** Names of the advisors that found it, the first of them first; none for the one advisor without a roster. */
+  readonly advisors: readonly string[]
   /** Number of the newest update the reviewer had seen. */
   readonly update: number
   /** Milliseconds since the epoch. */
@@ -39,6 +39,16 @@ export type NoteState =
 
 /** States in which the primary has not seen the note and may still see it. */
 export const UNDELIVERED = ['unrouted', 'aside', 'card', 'steered', 'claimed', 'entering'] as const satisfies readonly NoteState['kind'][]
+
+/** Whether a note is of this advisor, among others perhaps. */
+export function isOf({ advisors }: Pick<Note, 'advisors'>, advisor: string | undefined): boolean {
+  return advisor === undefined ? advisors.length === 0 : advisors.includes(advisor)
+}
+
+/** `[severity]`, with the names of those who gave it. */
+export function labelOf({ severity, advisors }: Pick<Note, 'severity' | 'advisors'>): string {
+  return advisors.length === 0 ? `[${severity}]` : `[${severity}, ${advisors.join(', ')}]`
+}
 
 /** One line on what became of a note, for the user and for its reviewer. */
 export function describeState(state: NoteState): string {

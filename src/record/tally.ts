@@ -1,4 +1,4 @@
-// What one reviewer did and used, in counts. Kept in memory; a session starts at zero.
+// What reviewers did and used, in counts. Kept in memory; a session starts at zero.
 
 import type { TokenUsage } from '@deepseek-ai/dsh-llm'
 
@@ -22,6 +22,12 @@ export class Tally {
   failed = 0
   /** Updates that no review ever saw. */
   dropped = 0
+  /** Calls of tools to look with. */
+  lookups = 0
+  /** Replies thrown away whole. */
+  quarantined = 0
+  /** Notes it gave, those among them that another advisor gave too. */
+  notes = 0
   readonly tokens: Tokens = { input: 0, output: 0, cached: 0 }
 
   /** Add what a provider reported for one call. */
@@ -31,4 +37,16 @@ export class Tally {
     this.tokens.output += usage.outputTokens
     this.tokens.cached += usage.cacheReadTokens ?? 0
   }
+
+  /** What several did and used together. */
+  static sum(tallies: Iterable<Tally>): Tally {
+    const sum = new Tally()
+    for (const tally of tallies) {
+      for (const key of COUNTS) sum[key] += tally[key]
+      for (const key of ['input', 'output', 'cached'] as const) sum.tokens[key] += tally.tokens[key]
+    }
+    return sum
+  }
 }
+
+const COUNTS = ['calls', 'reviews', 'silent', 'noVerdict', 'failed', 'dropped', 'lookups', 'quarantined', 'notes'] as const

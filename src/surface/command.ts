@@ -1,18 +1,58 @@
-// `/advisor`. Session-scoped: nothing here writes the configuration.
+// `/advisor`. Session-scoped: nothing in this file writes the configuration.
 
 import type { Context } from '@deepseek-ai/cordis'
-import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import type { Supervisor } from '../supervisor.ts'
 import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
 import { errorMessage, truncate } from '../text.ts'
+import { ROSTER_COMMANDS } from './roster-commands.ts'
 import { notesText, stateWord, statusText, usageText } from './status.ts'
 
-const USAGE = 'on, off, status, usage, notes, dismiss N|all, mute WORDS, unmute; alone it toggles'
+/** One use of the command. */
+export interface Call {
+  readonly session: AdvisedSession
+  readonly supervisor: Supervisor
+  readonly clock: Clock
+  readonly ctx: Context
+  /** Aborts when whoever gave the command no longer waits for it. */
+  readonly signal: AbortSignal
+  /** What follows the subcommand, trimmed. */
+  readonly words: string
+}
 
-/** Subcommands that something may follow. */
-const TAKES_WORDS: ReadonlySet<string> = new Set(['dismiss', 'mute'])
+/** What one word after `/advisor` does. */
+export interface Subcommand {
+  /** As the list of commands shows it. */
+  readonly usage: string
+  /** Whether words may follow it. */
+  readonly takesWords: boolean
+  run(call: Call): CommandResult | Promise<CommandResult>
+}
+
+/** In the order of the list of commands. */
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  on: { usage: 'on [NAME]', takesWords: true, run: call => call.words === '' ? switchTo(call, 'on') : switchOne(call, 'on') },
+  off: { usage: 'off [NAME]', takesWords: true, run: call => call.words === '' ? switchTo(call, 'off') : switchOne(call, 'off') },
+  status: {
+    usage: 'status', takesWords: false,
+    run: async ({ session, clock }) => {
+      await session.advisors.look()
+      return success(statusText(session, clock.now()))
+    },
+  },
+  usage: { usage: 'usage', takesWords: false, run: ({ session }) => success(usageText(session)) },
+  notes: { usage: 'notes', takesWords: false, run: ({ session, clock }) => success(notesText(session, clock.now())) },
+  dismiss: { usage: 'dismiss N|all', takesWords: true, run: ({ session, words }) => dismiss(session, words) },
+  mute: {
+    usage: 'mute WORDS', takesWords: true,
+    run: ({ session, words }) => session.mute(words)
+      ? success(`Muted: ${words}. \`/advisor unmute\` takes it back.`)
+      : failure('/advisor mute needs the words of a topic, as in `/advisor mute error handling`.'),
+  },
+  unmute: { usage: 'unmute', takesWords: false, run: ({ session }) => success(`Topics heard again: ${session.unmute()}.`) },
+  ...ROSTER_COMMANDS,
+}
 
 /** Register the command where the host has a command service; elsewhere do nothing. */
 export function registerCommand(ctx: Context, supervisor: Supervisor, clock: Clock, tell: (text: string) => void): void {
@@ -21,8 +61,8 @@ export function registerCommand(ctx: Context, supervisor: Supervisor, clock: Clo
       commandsCtx.commands.register({
         name: 'advisor',
         description: 'A second model that reviews this session',
-        input: { hint: 'on|off|status|usage|notes|dismiss|mute|unmute' },
-        handler: ({ agent, rawInput }) => run(supervisor.of(agent), supervisor, rawInput.trim(), clock),
+        input: { hint: Object.keys(SUBCOMMANDS).join('|') },
+        handler: ({ agent, rawInput, signal }) => run(rawInput.trim(), { session: supervisor.of(agent), supervisor, clock, ctx: commandsCtx, signal }),
       })
     } catch (error) {
       tell(`/advisor belongs to another plugin (${errorMessage(error)}); reviews go on, without commands`)
@@ -30,34 +70,48 @@ export function registerCommand(ctx: Context, supervisor: Supervisor, clock: Clo
   })
 }
 
-async function run(session: AdvisedSession, supervisor: Supervisor, input: string, clock: Clock): Promise<CommandResult> {
+async function run(input: string, call: Omit<Call, 'words'>): Promise<CommandResult> {
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(input) ?? []
-  const known = word.toLowerCase()
-  if (rest.trim() !== '' && !TAKES_WORDS.has(known)) return failure(unknown(input))
-  switch (known) {
-    case '': return switchTo(session, supervisor, isWanted(session) ? 'off' : 'on')
-    case 'on': return switchTo(session, supervisor, 'on')
-    case 'off': return switchTo(session, supervisor, 'off')
-    case 'status': return success(statusText(session, clock.now()))
-    case 'usage': return success(usageText(session))
-    case 'notes': return success(notesText(session, clock.now()))
-    case 'dismiss': return dismiss(session, rest.trim())
-    case 'mute': return session.mute(rest)
-      ? success(`Muted: ${rest.trim()}. \`/advisor unmute\` takes it back.`)
-      : failure('/advisor mute needs the words of a topic, as in `/advisor mute error handling`.')
-    case 'unmute': return success(`Topics heard again: ${session.unmute()}.`)
-    default: return failure(unknown(input))
-  }
+  const words = rest.trim()
+  if (input === '') return switchTo(call, isWanted(call.session) ? 'off' : 'on')
+  const name = word.toLowerCase()
+  const subcommand = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined
+  if (subcommand === undefined || (words !== '' && !subcommand.takesWords)) return failure(unknown(input))
+  return subcommand.run({ ...call, words })
 }
 
-async function switchTo(session: AdvisedSession, supervisor: Supervisor, wish: 'on' | 'off'): Promise<CommandResult> {
+async function switchTo({ session, supervisor }: Omit<Call, 'words'>, wish: 'on' | 'off'): Promise<CommandResult> {
   session.override = wish
   await supervisor.refresh()
   if (wish === 'off') return success('Advisor off for this session.')
-  session.reviewer?.resume()
+  session.panel?.resume()
   const resolved = session.resolve()
   if (resolved.kind !== 'ready') return success(`Advisor on for this session, but it cannot run: ${resolved.reason}.`)
-  return success(`Advisor on for this session: ${resolved.config.provider}/${resolved.config.model} (${stateWord(session)}).`)
+  return success(`Advisor on for this session: ${whoText(session)} (${stateWord(session)}).`)
+}
+
+/** Switch one advisor of the roster. */
+async function switchOne({ session, words }: Call, wish: 'on' | 'off'): Promise<CommandResult> {
+  await session.advisors.look()
+  const advisor = session.advisors.find(words)
+  const names = session.advisors.all.flatMap(({ name }) => name ?? [])
+  if (advisor === undefined) {
+    const there = names.length === 0 ? 'there is no roster (WATCHDOG.yml)' : `there are ${names.join(', ')}`
+    return failure(`/advisor ${wish} does not know an advisor "${truncate(words, 60)}"; ${there}.`)
+  }
+  await session.wish(advisor, wish)
+  const resolved = session.resolve()
+  const but = wish === 'on' && resolved.kind !== 'ready' ? `, but the advisor is ${resolved.kind}: ${resolved.reason}` : ''
+  return success(`${advisor.name} ${wish} for this session${but}.`)
+}
+
+/** The model of the one advisor, or the names of those at work. */
+function whoText(session: AdvisedSession): string {
+  const standings = session.panel?.standings ?? []
+  const [first] = standings
+  if (first === undefined) return 'no advisor of the roster reviews it'
+  if (first.advisor.name === undefined) return `${first.config.provider}/${first.config.model}`
+  return standings.map(({ advisor }) => advisor.name).join(', ')
 }
 
 function dismiss(session: AdvisedSession, which: string): CommandResult {
@@ -68,7 +122,8 @@ function dismiss(session: AdvisedSession, which: string): CommandResult {
 }
 
 function unknown(input: string): string {
-  return `/advisor does not know "${truncate(input, 60)}". Commands: ${USAGE}.`
+  const usage = Object.values(SUBCOMMANDS).map(subcommand => subcommand.usage).join(', ')
+  return `/advisor does not know "${truncate(input, 60)}". Commands: ${usage}; alone it toggles.`
 }
 
 /** What the user wants, not whether it can run: a toggle must be able to take back an \`on\` that a missing model blocks. */
@@ -76,10 +131,10 @@ function isWanted(session: AdvisedSession): boolean {
   return session.resolve().kind !== 'off'
 }
 
-function success(text: string): CommandResult {
+export function success(text: string): CommandResult {
   return { kind: 'success', text }
 }
 
-function failure(text: string): CommandResult {
+export function failure(text: string): CommandResult {
   return { kind: 'error', text }
 }

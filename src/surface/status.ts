@@ -1,59 +1,114 @@
-// What `/advisor status` and `/advisor usage` say. Only words for what others decided.
+// What `/advisor status`, `usage` and `notes` say. Only words for what others decided.
 
-import type { AdvisorConfig } from '../config/resolve.ts'
-import { describeState } from '../deliver/note.ts'
+import { configOf, type AdvisorConfig } from '../config/resolve.ts'
+import type { Config } from '../config/schema.ts'
+import { describeState, isOf } from '../deliver/note.ts'
+import type { Tally } from '../record/tally.ts'
+import type { Standing } from '../review/panel.ts'
+import type { ReviewerState } from '../review/reviewer.ts'
+import type { Advisor } from '../roster/advisor.ts'
 import type { AdvisedSession } from '../session.ts'
 import { truncate } from '../text.ts'
 
+/** What a session comes to, the best state of its reviewers first. */
+const STATES: readonly ReviewerState['kind'][] = ['running', 'failing', 'quota_exhausted', 'halted', 'no_model']
+
 /** One word for the session's state, those of the failure table among them. */
 export function stateWord(session: AdvisedSession): string {
-  const resolved = session.resolve()
-  return resolved.kind === 'ready' ? session.reviewer?.state.kind ?? 'off' : resolved.kind
+  return stateOf(session).word
 }
 
 /** The full status, one fact a line. `now` in milliseconds since the epoch. */
 export function statusText(session: AdvisedSession, now: number): string {
-  const resolved = session.resolve()
-  const { reviewer, tally, delivery } = session
-  const reason = resolved.kind === 'ready' ? reasonOf(reviewer?.state) : resolved.reason
-  const notes = session.notes()
-  const last = notes.at(-1)
+  const { config } = session.resolve()
+  const { word, reason } = stateOf(session)
+  const { tally, delivery } = session
+  const standings = session.panel?.standings ?? []
+  const roster = session.advisors.all.filter(({ name }) => name !== undefined)
+  const last = session.notes().at(-1)
   return [
-    `Advisor: ${stateWord(session)}${reason === undefined ? '' : ` (${reason})`}`,
-    `Model: ${modelText(resolved.config)}`,
-    `Pending: ${count(reviewer?.pending ?? 0, 'update')}${reviewer?.reviewing === true ? ', reviewing' : ''}`,
-    `Reviews: ${tally.reviews} (${tally.silent} silent, ${tally.noVerdict} without a verdict), ${tally.failed} failed calls, ${count(tally.dropped, 'update')} dropped`,
+    `Advisor: ${withReason(word, reason)}`,
+    ...roster.length === 0 ? [`Model: ${modelText(config)}`] : roster.map(advisor => advisorText(session, advisor, config, standings)),
+    `Pending: ${pendingText(standings)}`,
+    `Reviews: ${reviewsText(tally)}`,
     `Notes: ${delivery.inbox.accepted}${last === undefined ? '' : `; last, ${age(now - last.note.at)} ago: [${last.note.severity}] ${truncate(last.note.text.replace(/\s+/g, ' '), 160)} (${describeState(last.state)})`}`,
-    tokensText(session),
+    `Tokens: ${tokensText(tally)}`,
+    ...session.advisors.roster?.trouble ?? [],
   ].join('\n')
 }
 
-/** Tokens so far. */
+/** Tokens so far, of each advisor of a roster and of all. */
 export function usageText(session: AdvisedSession): string {
-  const { tally } = session
-  return `${count(tally.calls, 'call')}, ${count(tally.reviews, 'review')}, ${count(session.delivery.inbox.accepted, 'note')}\n${tokensText(session)}`
+  const total = `${workText(session.tally, session.delivery.inbox.accepted)}\nTokens: ${tokensText(session.tally)}`
+  const each = session.advisors.all.flatMap(({ name, slug }) => {
+    const tally = session.tallyOf(slug)
+    return name === undefined ? [] : `${name}: ${workText(tally, tally.notes)}; ${tokensText(tally)}`
+  })
+  return [...each, total].join('\n')
 }
 
-/** Every note with number, severity, age and state, newest last. */
+/** Every note with number, severity, age, state and who gave it, newest last. */
 export function notesText(session: AdvisedSession, now: number): string {
   const items = session.notes()
   const muted = session.muted.map(topic => `Muted: ${topic}`)
   if (items.length === 0) return ['No notes in this session.', ...muted].join('\n')
-  return [...items.map(({ note, state }) => (
-    `#${note.id} ${note.severity}, ${age(now - note.at)} ago, ${describeState(state)}: ${note.text.replace(/\s+/g, ' ')}`
-  )), ...muted].join('\n')
+  return [...items.map(({ note, state }) => {
+    const by = isOf(note, undefined) ? '' : `[${note.advisors.join(', ')}] `
+    return `#${note.id} ${note.severity}, ${age(now - note.at)} ago, ${describeState(state)}: ${by}${note.text.replace(/\s+/g, ' ')}`
+  }), ...muted].join('\n')
 }
 
-function tokensText({ tally: { tokens } }: AdvisedSession): string {
-  return `Tokens: ${tokens.input} in, ${tokens.output} out, ${tokens.cached} cached`
+function stateOf(session: AdvisedSession): { readonly word: string, readonly reason: string | undefined } {
+  const resolved = session.resolve()
+  if (resolved.kind !== 'ready') return { word: resolved.kind, reason: resolved.reason }
+  const states = (session.panel?.standings ?? []).map(({ state }) => state)
+  const word = STATES.find(kind => states.some(state => state.kind === kind))
+  if (word === undefined) return { word: 'off', reason: 'no advisor of the roster reviews this session' }
+  const alike = states.filter(state => state.kind === word)
+  if (states.length > 1 && alike.length < states.length) return { word, reason: `${alike.length} of ${states.length} advisors` }
+  return { word, reason: reasonOf(alike[0]!) }
+}
+
+/** One line on one advisor. */
+function advisorText(session: AdvisedSession, advisor: Advisor, config: Config, standings: readonly Standing[]): string {
+  const standing = standings.find(({ advisor: { slug } }) => slug === advisor.slug)
+  const tally = session.tallyOf(advisor.slug)
+  const state = standing === undefined
+    ? withReason('off', session.advisors.whyOff(advisor))
+    : withReason(standing.state.kind, reasonOf(standing.state))
+  return `${advisor.name}: ${[
+    state, modelText(configOf(config, advisor)), `${pendingText(standing === undefined ? [] : [standing])} pending`, `reviews ${reviewsText(tally)}`,
+    count(tally.notes, 'note'), `tokens ${tokensText(tally)}`,
+  ].join('; ')}`
+}
+
+function withReason(word: string, reason: string | undefined): string {
+  return reason === undefined ? word : `${word} (${reason})`
+}
+
+function pendingText(standings: readonly Standing[]): string {
+  const pending = standings.reduce((sum, standing) => sum + standing.pending, 0)
+  return `${count(pending, 'update')}${standings.some(({ reviewing }) => reviewing) ? ', reviewing' : ''}`
+}
+
+function reviewsText({ reviews, silent, noVerdict, failed, dropped }: Tally): string {
+  return `${reviews} (${silent} silent, ${noVerdict} without a verdict), ${failed} failed calls, ${count(dropped, 'update')} dropped`
+}
+
+function workText({ calls, reviews }: Tally, notes: number): string {
+  return `${count(calls, 'call')}, ${count(reviews, 'review')}, ${count(notes, 'note')}`
+}
+
+function tokensText({ tokens }: Tally): string {
+  return `${tokens.input} in, ${tokens.output} out, ${tokens.cached} cached`
 }
 
 function modelText({ provider, model, effort }: AdvisorConfig['config']): string {
   return provider === '' && model === '' ? 'none' : `${provider || '?'}/${model || '?'}, effort ${effort}`
 }
 
-function reasonOf(state: NonNullable<AdvisedSession['reviewer']>['state'] | undefined): string | undefined {
-  return state === undefined || state.kind === 'running' ? undefined : state.reason
+function reasonOf(state: ReviewerState): string | undefined {
+  return state.kind === 'running' ? undefined : state.reason
 }
 
 function count(n: number, noun: string): string {

@@ -8,12 +8,12 @@ import type { Note } from '../../src/deliver/note.ts'
 import { readReply } from '../../src/review/reply.ts'
 
 const FIRST: Note = {
-  id: 1, at: 0, update: 6, severity: 'concern', advisor: undefined,
+  id: 1, at: 0, update: 6, severity: 'concern', advisors: [],
   text: 'You edited src/price.ts, but the user said "Do not touch `price.ts`". Put the rate into src/cart.ts & undo step 2.',
 }
-const SECOND: Note = { id: 2, at: 0, update: 4, severity: 'nit', advisor: undefined, text: '`total` has no test for <empty> carts.' }
+const SECOND: Note = { id: 2, at: 0, update: 4, severity: 'nit', advisors: [], text: '`total` has no test for <empty> carts.' }
 const THIRD: Note = {
-  id: 3, at: 0, update: 6, severity: 'blocker', advisor: undefined, text: 'The test failed and was passed over.\nRun it again.',
+  id: 3, at: 0, update: 6, severity: 'blocker', advisors: [], text: 'The test failed and was passed over.\nRun it again.',
 }
 
 /** The text and the source of a message on one page. */
@@ -35,7 +35,11 @@ test('a stale note', async () => {
 })
 
 test('a note of a named advisor', async () => {
-  await expect(page(advisoryMessage([{ ...FIRST, advisor: 'Architecture & "Style"' }], 6))).toMatchFileSnapshot('./texts/advisory-named.md')
+  await expect(page(advisoryMessage([{ ...FIRST, advisors: ['Architecture & "Style"'] }], 6))).toMatchFileSnapshot('./texts/advisory-named.md')
+})
+
+test('a note that two advisors gave', async () => {
+  await expect(page(advisoryMessage([{ ...FIRST, advisors: ['Security', 'Tests'] }], 6))).toMatchFileSnapshot('./texts/advisory-two-advisors.md')
 })
 
 test('what a reviewer reads in answer to its calls', async () => {

@@ -39,7 +39,7 @@ test('letter case and space around the words do not matter', async () => {
   expect(await scene.advisor('On')).toContain('Advisor on for this session')
 })
 
-const UNKNOWN = ['help', 'stauts', 'on off', '--verbose']
+const UNKNOWN = ['help', 'stauts', 'status off', '--verbose']
 
 test.each(UNKNOWN)('an unknown word (%s) is answered with the list of commands and changes nothing', async (words) => {
   const scene = await startScene(quiet)

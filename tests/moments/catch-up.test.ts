@@ -103,6 +103,7 @@ test('a stop of the user lets the waiting step go at once, and it does not happe
   const waiting = time.timers
   escape(scene.agent)
   await scene.agent.whenIdle()
+  await scene.loop.settle()
   expect(scene.steps).toHaveLength(1)
   expect(time.timers).toBe(waiting - 1)
 })

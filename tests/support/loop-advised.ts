@@ -154,7 +154,10 @@ export async function startScene({ config, primary, reviewer, script, ...options
     script: { ...script, primary: primary ?? hands.primary.script, reviewer: reviewer ?? hands.reviewer.script },
   })
   const fiber = await loop.mount(advisor, { ...REVIEWER, ...config })
-  return new Scene(loop, await loop.agent(), fiber, hands.primary, hands.reviewer)
+  const agent = await loop.agent()
+  // The files of the reviewers have been looked at before a user can speak.
+  await settle()
+  return new Scene(loop, agent, fiber, hands.primary, hands.reviewer)
 }
 
 /** A step that only looks; each index at something else. */

@@ -2,15 +2,25 @@
 
 const { setImmediate: immediate, setTimeout: timeout } = globalThis
 
-const SETTLE_TURNS = 8
+/** Turns without work on the disk after which everything has settled. */
+const QUIET_TURNS = 8
+/** Work on the disk that takes more turns than this is not waited for. */
+const SETTLE_TURNS = 5_000
 /** Polls a turn apart, before polls a millisecond apart, which leave disk and child processes room. */
 const POLLS_AT_ONCE = 200
 /** Below the runner's own limit for a test, so that the complaint is read. */
 const POLLS = 2500
 
-/** Let microtasks, and work that is already due, finish. Work that waits for the disk may not be done by then. */
+/** Let microtasks, and work that is already due, finish, on the disk too. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < SETTLE_TURNS; turn++) await nextTurn()
+  for (let turn = 0, quiet = 0; turn < SETTLE_TURNS && quiet < QUIET_TURNS; turn++) {
+    await nextTurn()
+    quiet = isReadingDisk() ? 0 : quiet + 1
+  }
+}
+
+function isReadingDisk(): boolean {
+  return process.getActiveResourcesInfo().some(name => name.startsWith('FSReq'))
 }
 
 /** Poll until `predicate` is truthy and return its value; after some seconds throw what `complain` says. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { resolveAdvisorConfig, type ConfigSource, type Override } from '../../src/config/resolve.ts'
+import { configOf, resolveAdvisorConfig, type ConfigSource, type KnownAdvisors, type Override } from '../../src/config/resolve.ts'
 import { defaults, type Config } from '../../src/config/schema.ts'
 
 const MODEL = { provider: 'p', model: 'm' }
@@ -42,6 +42,29 @@ describe.each(TABLE)('%s', (_, source, plain, on, off) => {
     if (reason === undefined) expect(resolved.kind).toBe('ready')
     else expect(resolved).toMatchObject({ kind: reason === OFF || reason === SWITCHED_OFF ? 'off' : 'disabled', reason })
   })
+})
+
+const own = { provider: 'q', model: 'n' }
+
+test.each<[string, Partial<Config>, KnownAdvisors, string | undefined]>([
+  ['an advisor with a model of its own needs none of the settings', {}, [{ enabled: true, overlay: own }], undefined],
+  ['one advisor with a model is enough', {}, [{ enabled: true, overlay: {} }, { enabled: true, overlay: own }], undefined],
+  ['advisors without a model have that of the settings', MODEL, [{ enabled: true, overlay: {} }], undefined],
+  ['no model anywhere', {}, [{ enabled: true, overlay: {} }, { enabled: true, overlay: { effort: 'high' } }], NO_BOTH],
+  ['a model of an advisor that is off does not count', {}, [{ enabled: false, overlay: own }, { enabled: true, overlay: {} }], NO_BOTH],
+  ['all advisors off: a file may switch one on again', {}, [{ enabled: false, overlay: {} }], undefined],
+  ['files that have not been looked at may name a model', {}, 'unread', undefined],
+])('%s', (_name, config, advisors, reason) => {
+  const resolved = resolveAdvisorConfig(value({ enabled: true, ...config }), undefined, advisors)
+  if (reason === undefined) expect(resolved.kind).toBe('ready')
+  else expect(resolved).toMatchObject({ kind: 'disabled', reason })
+  expect(resolveAdvisorConfig(value(config), undefined, advisors)).toMatchObject({ kind: 'off', reason: OFF })
+  expect(resolveAdvisorConfig(invalid(config), undefined, advisors)).toMatchObject({ kind: 'disabled', reason: WRONG })
+})
+
+test('an advisor\'s configuration is the session\'s with what its entry sets', () => {
+  const config = { ...defaults, ...MODEL, notesPerUpdate: 2 }
+  expect(configOf(config, { overlay: { model: 'n', tools: [] } })).toEqual({ ...config, model: 'n', tools: [] })
 })
 
 test('what is resolved is the whole configuration, with the names of the model trimmed', () => {

@@ -10,7 +10,7 @@ const UNROUTED: NoteState = { kind: 'unrouted' }
 const DELIVERED: NoteState = { kind: 'delivered', turn: 1, step: 2 }
 
 function add(text = 'Look.', state = UNROUTED): Note {
-  return inbox.add({ text, severity: 'nit', advisor: undefined, update: 1, at: 5 }, state)
+  return inbox.add({ text, severity: 'nit', advisors: [], update: 1, at: 5 }, state)
 }
 
 const texts = (notes: readonly Note[]): string[] => notes.map(note => note.text)
@@ -20,7 +20,7 @@ test('notes are numbered from 1 and listed in the order in which they came', () 
   expect(notes.map(note => note.id)).toEqual([1, 2, 3])
   expect(inbox.list().map(({ note }) => note)).toEqual(notes)
   expect(inbox.accepted).toBe(3)
-  expect(notes[0]).toEqual({ id: 1, text: 'a', severity: 'nit', advisor: undefined, update: 1, at: 5 })
+  expect(notes[0]).toEqual({ id: 1, text: 'a', severity: 'nit', advisors: [], update: 1, at: 5 })
 })
 
 test('a note keeps its place when it moves', () => {
@@ -37,7 +37,7 @@ test('a number that is no note is nothing', () => {
 })
 
 test('a stranger cannot move in', () => {
-  inbox.move({ id: 9, text: 'x', severity: 'nit', advisor: undefined, update: 1, at: 0 }, DELIVERED)
+  inbox.move({ id: 9, text: 'x', severity: 'nit', advisors: [], update: 1, at: 0 }, DELIVERED)
   expect(inbox.list()).toEqual([])
 })
 

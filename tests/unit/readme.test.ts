@@ -12,7 +12,7 @@ test.each(['README.md', 'README.zh.md'])('%s shows the texts that the models rea
   const text = flat(read(name))
   expect(text).toContain(flat(systemText(defaults)))
   expect(text).toContain(ADVISE_TOOL.description)
-  expect(text).toContain(advisoryText({ text: '', severity: 'concern', advisor: undefined }, 0).split('\n')[0])
+  expect(text).toContain(advisoryText({ text: '', severity: 'concern', advisors: [] }, 0).split('\n')[0])
 })
 
 test.each(['README.md', 'README.zh.md'])('%s lists every key with its default, in order', (name) => {

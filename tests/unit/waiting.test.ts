@@ -134,7 +134,7 @@ test('a run that is cancelled already is not drained at all', async () => {
 })
 
 describe('what the agent has not seen', () => {
-  const note = (text: string, severity: Note['severity']): Note => ({ id: 1, text, severity, advisor: undefined, update: 1, at: 0 })
+  const note = (text: string, severity: Note['severity']): Note => ({ id: 1, text, severity, advisors: [], update: 1, at: 0 })
 
   test.each<[Note[], string]>([
     [[], ''],
