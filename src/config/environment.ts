@@ -3,6 +3,7 @@
 
 import { truncate } from '../text.ts'
 import type { ConfigSource } from './resolve.ts'
+import type { Config } from './schema.ts'
 
 /** Name of the environment variable: `on`, `off` or `provider/model[:effort]`. */
 export const ENVIRONMENT_KEY = 'DSH_ADVISOR'
@@ -12,15 +13,19 @@ export function withEnvironment(source: ConfigSource, wish: string | undefined):
   const word = wish?.trim() ?? ''
   if (word === '' || source.kind === 'invalid') return source
   const { value } = source
+  const over = (wished: Partial<Config>): ConfigSource => ({
+    kind: 'value', value: { ...value, ...wished },
+    origins: () => ({ ...source.origins?.(), ...Object.fromEntries(Object.keys(wished).map(key => [key, 'environment'])) }),
+  })
   switch (word.toLowerCase()) {
-    case 'on': case '1': case 'true': return { kind: 'value', value: { ...value, enabled: true } }
-    case 'off': case '0': case 'false': return { kind: 'value', value: { ...value, enabled: false } }
+    case 'on': case '1': case 'true': return over({ enabled: true })
+    case 'off': case '0': case 'false': return over({ enabled: false })
   }
   const selector = parseSelector(word)
   if (selector === undefined) {
-    return { kind: 'invalid', value, reason: `${ENVIRONMENT_KEY}: expected on, off or provider/model[:effort] but got "${truncate(word, 80)}"` }
+    return { ...source, kind: 'invalid', reason: `${ENVIRONMENT_KEY}: expected on, off or provider/model[:effort] but got "${truncate(word, 80)}"` }
   }
-  return { kind: 'value', value: { ...value, enabled: true, ...selector } }
+  return over({ enabled: true, ...selector })
 }
 
 /** Read `provider/model[:effort]`; a model id may itself hold slashes. */

@@ -1,12 +1,13 @@
 // The settings namespace `advisor`: row base below, user layer above, live. Works without a settings service.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import { settingsNamespace } from '@deepseek-ai/dsh-settings'
 import z from '@deepseek-ai/schemastery'
 import type { Host } from '../host.ts'
 import { errorMessage } from '../text.ts'
-import type { ConfigSource } from './resolve.ts'
-import { Config } from './schema.ts'
+import type { ConfigSource, Origins } from './resolve.ts'
+import { Config, defaults } from './schema.ts'
 
 export const SETTINGS_NAMESPACE = settingsNamespace('advisor')
 
@@ -20,6 +21,22 @@ function isUnloading(ctx: Context): boolean {
   return state === DISPOSED || state === UNLOADING
 }
 
+/** Which layer says what. A row that only says what holds anyway says nothing. */
+function originsOf(row: Config, user: object = {}): Origins {
+  const origins: { -readonly [Key in keyof Origins]: Origins[Key] } = {}
+  for (const key of Object.keys(defaults) as (keyof Config)[]) {
+    if (Object.hasOwn(user, key)) origins[key] = 'settings'
+    else if (!isDeepStrictEqual(row[key], defaults[key])) origins[key] = 'row'
+  }
+  return origins
+}
+
+/** What the user wrote, as it stands in the document. */
+function userSection(ctx: Context): object | undefined {
+  const user: unknown = ctx.settings.describe().find(({ ns }) => ns === SETTINGS_NAMESPACE)?.user
+  return typeof user === 'object' && user !== null ? user : undefined
+}
+
 /**
  * Follow the layers of configuration.
  * @param row - the plugin row's configuration, the base of the user layer.
@@ -27,7 +44,8 @@ function isUnloading(ctx: Context): boolean {
  * @returns reads the composed configuration as it stands now.
  */
 export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, host: Host): () => ConfigSource {
-  const base: ConfigSource = { kind: 'value', value: row }
+  const origins = () => originsOf(row)
+  const base: ConfigSource = { kind: 'value', value: row, origins }
   let current: ConfigSource = base
   let ready = false
   function set(next: ConfigSource) {
@@ -49,10 +67,11 @@ export function bridgeSettings(ctx: Context, row: Config, onChange: () => void, 
           }
           try {
             const scope = ownerCtx.settings.register(SETTINGS_NAMESPACE, Config, { base: row })
-            scope.watch(value => set({ kind: 'value', value }))
-            set({ kind: 'value', value: scope.get() })
+            const compose = (value: Config): ConfigSource => ({ kind: 'value', value, origins: () => originsOf(row, userSection(ownerCtx)) })
+            scope.watch(value => set(compose(value)))
+            set(compose(scope.get()))
           } catch (error) {
-            set({ kind: 'invalid', reason: `settings.yaml, section \`advisor\`: ${errorMessage(error)}`, value: row })
+            set({ kind: 'invalid', reason: `settings.yaml, section \`advisor\`: ${errorMessage(error)}`, value: row, origins })
             awaitRepair(ownerCtx, () => host.background(owner.dispose().then(attach)))
           }
         },

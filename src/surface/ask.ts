@@ -51,7 +51,10 @@ export interface Question<T> {
   readonly many?: boolean
 }
 
-/** What was chosen, and what was typed beside it. A front end may give both, and always lets the user type. */
+/**
+ * What was chosen, and what was typed. Every front end lets the user type, and dsh-TUI gives the choice that was in focus
+ * along with it.
+ */
 export interface Answer<T> {
   readonly chosen: readonly T[]
   readonly typed: string
@@ -95,9 +98,11 @@ export class Dialog {
       },
       ...many ? { multiSelect: true } : {},
     })
+    const typed = answer.custom?.trim() ?? ''
+    const isNamed = answer.selected.length === 0 && labels.some(label => isSame(label, typed))
     return {
-      chosen: choices.filter((_, at) => answer.selected.includes(labels[at]!)).map(({ value }) => value),
-      typed: answer.custom?.trim() ?? '',
+      chosen: choices.filter((_, at) => isNamed ? isSame(labels[at]!, typed) : answer.selected.includes(labels[at]!)).map(({ value }) => value),
+      typed: isNamed ? '' : typed,
     }
   }
 
@@ -121,6 +126,11 @@ export class Dialog {
     if (answer === undefined) throw new NoAnswer('dismissed', 'the question was taken back')
     return answer
   }
+}
+
+/** Whether somebody typed a label instead of choosing it. */
+function isSame(label: string, typed: string): boolean {
+  return label.toLowerCase() === typed.toLowerCase()
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

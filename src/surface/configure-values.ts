@@ -34,21 +34,15 @@ export async function askText(dialog: Dialog, question: string, lines: Lines, ju
 
 /** Ask for a new text in the place of one that is there; none when it is to go. */
 export async function askNewText(dialog: Dialog, question: string, now: string): Promise<string | undefined> {
-  let refused: string | undefined
-  for (;;) {
-    const { chosen: [action], typed } = await dialog.ask<'add' | 'remove'>({
-      question, detail: [refused, 'What you type takes the place of:', now],
-      choices: [{ value: 'add', label: 'Add to it' }, { value: 'remove', label: 'Remove it' }],
-    })
-    if (action === 'remove') return undefined
-    if (action === 'add') {
-      const more = await askText(dialog, 'What is to be added?', [], text => judgeLength(`${now}\n${text}`))
-      return `${now.trimEnd()}\n${more}${now.endsWith('\n') ? '\n' : ''}`
-    }
-    const reason = typed === '' ? 'a text is needed' : judgeLength(typed)
-    if (reason === undefined) return typed
-    refused = refusal(typed, reason)
-  }
+  const { chosen: [action = 'replace'], typed } = await dialog.ask<'replace' | 'add' | 'remove'>({
+    question, detail: ['Now:', now],
+    choices: [{ value: 'replace', label: 'Another text' }, { value: 'add', label: 'Add to it' }, { value: 'remove', label: 'Remove it' }],
+  })
+  if (action === 'remove' && typed === '') return undefined
+  const whole = (text: string) => action === 'add' ? `${now.trimEnd()}\n${text}${now.endsWith('\n') ? '\n' : ''}` : text
+  const judge = (text: string) => judgeLength(whole(text))
+  if (typed !== '' && judge(typed) === undefined) return whole(typed)
+  return whole(await askText(dialog, action === 'add' ? 'What is to be added?' : question, [], judge))
 }
 
 /** Ask for the value of a key: one of the choices, or what is typed. */
@@ -59,7 +53,8 @@ export async function askValue(
   let refused: string | undefined
   for (;;) {
     const { chosen, typed } = await dialog.ask({ question: `${key}: ${question}`, detail: [refused, ...lines], choices })
-    if (chosen.length > 0) return chosen[0]
+    // What is typed beside a choice was meant instead of it.
+    if (chosen.length > 0 && typed === '') return chosen[0]
     const value = read(typed)
     const reason = typed === '' ? 'nothing was chosen' : judgeValue(key, value)
     if (reason === undefined) return value

@@ -12,11 +12,11 @@ test.each([[undefined], [''], ['  ']])('%j changes nothing', (wish) => {
 })
 
 test.each(['on', 'ON', ' on ', '1', 'true'])('%j switches on', (wish) => {
-  expect(withEnvironment(source(false), wish)).toEqual(source(true))
+  expect(withEnvironment(source(false), wish)).toMatchObject(source(true))
 })
 
 test.each(['off', 'Off', '0', 'false'])('%j switches off', (wish) => {
-  expect(withEnvironment(source(true), wish)).toEqual(source(false))
+  expect(withEnvironment(source(true), wish)).toMatchObject(source(false))
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ['router/vendor/n', { provider: 'router', model: 'vendor/n' }],
   [' q/n ', { provider: 'q', model: 'n' }],
 ])('%j names a model and switches on', (wish, expected) => {
-  expect(withEnvironment(source(false), wish)).toEqual({ kind: 'value', value: { ...BASE, enabled: true, ...expected } })
+  expect(withEnvironment(source(false), wish)).toMatchObject({ kind: 'value', value: { ...BASE, enabled: true, ...expected } })
 })
 
 test.each(['yes', 'q/', '/n', 'q n', 'q/n:', 'q/n m'])('%j is refused by name and value', (wish) => {
@@ -33,6 +33,13 @@ test.each(['yes', 'q/', '/n', 'q n', 'q/n:', 'q/n m'])('%j is refused by name an
   expect(result).toMatchObject({ kind: 'invalid', value: BASE })
   expect(result.kind === 'invalid' && result.reason).toContain(ENVIRONMENT_KEY)
   expect(result.kind === 'invalid' && result.reason).toContain(wish)
+})
+
+test('what it decides is known to come from it, what it does not from where it came before', () => {
+  const settings: ConfigSource = { ...source(false), origins: () => ({ effort: 'settings', enabled: 'row' }) }
+  expect(withEnvironment(settings, 'on').origins?.()).toEqual({ effort: 'settings', enabled: 'environment' })
+  expect(withEnvironment(settings, 'q/n').origins?.()).toEqual({ effort: 'settings', enabled: 'environment', provider: 'environment', model: 'environment' })
+  expect(withEnvironment(settings, 'yes').origins?.()).toEqual({ effort: 'settings', enabled: 'row' })
 })
 
 test('an invalid user layer stays invalid, whatever the environment says', () => {
