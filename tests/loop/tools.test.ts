@@ -10,6 +10,7 @@ import * as AgentInstructions from '@deepseek-ai/dsh-agent-instructions'
 import * as ObservationPolicy from '@deepseek-ai/dsh-fs-observation-policy'
 import { CallId } from '@deepseek-ai/dsh-llm'
 import { bindScopeParent, createScope } from '@deepseek-ai/dsh-scope'
+import * as CheckpointPolicy from '@deepseek-ai/dsh-session-checkpoint-policy'
 import * as ToolFs from '@deepseek-ai/dsh-tool-fs'
 import { defineTool } from '@deepseek-ai/dsh-tools'
 import ApprovalService from '@deepseek-ai/dsh-user-approval'
@@ -279,11 +280,10 @@ describe('grep', () => {
     expect(await it.said('grep', { pattern: 'never in there' })).toMatch(/^no matches in 1 file/)
   })
 
-  it('says that the line was too long when the only match is in one', async () => {
-    const it = await bench({ 'bundle.js': `start${'x'.repeat(3_000_000)}end` })
-    const said = await it.said('grep', { pattern: 'start' })
-    expect(said).toContain('[cut: a line that matches is too long to show')
-    expect(said).not.toMatch(/no matches/i)
+  it('passes over lines that are too long to show, names their files and goes on', async () => {
+    const it = await bench({ 'bundle.js': `start${'x'.repeat(3_000_000)}end`, 'last.txt': 'start\n' })
+    expect(await it.said('grep', { pattern: 'start' })).toBe('1 match\nlast.txt\n1: start\n[cut: matches on lines too long to show, in bundle.js]')
+    expect(await it.said('grep', { pattern: 'end' })).toBe('nothing to show, but not everything was seen\n[cut: matches on lines too long to show, in bundle.js]')
   })
 
   it('stops an expression that explodes, says so, and leaves no process', async () => {
@@ -292,7 +292,7 @@ describe('grep', () => {
     const child = await it.loop.until(() => searchesRunning()[0], 'a search is running')
     await it.clock.advance(SEARCH_MS)
     const { text: said, isError } = await answer
-    expect(said).toContain('nothing was found before the end of the search')
+    expect(said).toContain('nothing to show, but not everything was seen')
     expect(said).toContain('[cut: the search was stopped after 15 s')
     expect(said).not.toMatch(/no matches/i)
     expect(isError).toBe(false)
@@ -316,7 +316,7 @@ describe('grep', () => {
     await chmod(join(it.loop.cwd, 'locked'), 0)
     onTestFinished(() => chmod(join(it.loop.cwd, 'locked'), 0o755))
     expect(await it.said('grep', { pattern: 'needle' })).toBe('1 match\na.txt\n1: needle\n[cut: not everything could be read: locked: Permission denied]')
-    expect(await it.said('grep', { pattern: 'haystack' })).toBe('nothing was found before the end of the search\n[cut: not everything could be read: locked: Permission denied]')
+    expect(await it.said('grep', { pattern: 'haystack' })).toBe('nothing to show, but not everything was seen\n[cut: not everything could be read: locked: Permission denied]')
   })
 })
 
@@ -387,6 +387,25 @@ describe('a tool of the session', () => {
     expect((await it.box.offer(['run_code'])).unknown).toEqual(['run_code'])
   })
 
+  it('runs where the host stores the session before a tool of its agent, without storing it', async () => {
+    const it = await bench({}, { persistence: true })
+    await it.loop.mount(CheckpointPolicy)
+    let stored = 0
+    it.loop.ctx.on('session/flush', async () => { stored++ })
+    register(it.loop.ctx, 'note', async () => 'noted')
+    expect(await it.said('note', {}, GRANTED)).toBe('noted')
+    expect(stored).toBe(0)
+  })
+
+  it('cannot work in the background for an agent that it is not', async () => {
+    const it = await bench({})
+    register(it.loop.ctx, 'note', async (agent) => {
+      if (it.loop.ctx.agents.get(agent.id) !== agent) throw new Error(`agent "${agent.id}" is not the registered agent instance`)
+      return 'started'
+    })
+    expect(await it.said('note', {}, GRANTED)).toBe('[refused: only the agent itself can use "note" in this way]')
+  })
+
   it('meets the guards of the agent', async () => {
     const it = await bench({})
     let ran = false
@@ -454,7 +473,7 @@ describe('a tool of the session', () => {
     register(it.loop.ctx, 'shout', async () => 'x'.repeat(100_000))
     register(it.loop.ctx, 'hang', async () => { throw new Error('it broke') })
     expect((await it.said('shout', {}, GRANTED)).length).toBeLessThan(24_100)
-    expect(await it.said('shout', {}, GRANTED)).toMatch(/\[cut: 76,000 more characters\]$/)
+    expect(await it.said('shout', {}, GRANTED)).toMatch(/\[cut: 76,000 characters here\]/)
     const { text: said, isError } = await it.run('hang', {}, GRANTED)
     expect(isError).toBe(true)
     expect(said).toContain('it broke')

@@ -3,7 +3,7 @@ import {
   ANSWER_CHARS, FILES_SHOWN, MATCHES_SHOWN, failed, showFiles, showMatches, showRead, showText, type SearchReport,
 } from '../../src/review/tools/answer.ts'
 
-const WHOLE: SearchReport = { ended: undefined, seconds: 15, files: 12, unread: [] }
+const WHOLE: SearchReport = { ended: undefined, seconds: 15, files: 12, unread: [], long: [] }
 const head = (paths: readonly string[], count: number) => paths.slice(0, count)
 const match = (path: string, lineNumber: number, line: string) => ({ path, lineNumber, line })
 
@@ -31,13 +31,14 @@ describe('a search that saw everything', () => {
 describe('a search that is cut', () => {
   const ends: readonly [Partial<SearchReport>, string][] = [
     [{ ended: 'time' }, 'the search was stopped after 15 s'],
-    [{ ended: 'size' }, 'too long to show'],
+    [{ ended: 'size' }, 'there are more results than one search returns'],
+    [{ long: ['dist/a.js', 'dist/b.js'] }, 'matches on lines too long to show, in dist/a.js; dist/b.js'],
     [{ unread: ['secret: Permission denied'] }, 'not everything could be read: secret: Permission denied'],
   ]
   it.each(ends)('never says that there are no matches: %j', (report, reason) => {
     for (const { text } of [showMatches([], { ...WHOLE, files: undefined, ...report }), showFiles([], { ...WHOLE, ...report }, head)]) {
       expect(text).not.toMatch(/no match|no file/)
-      expect(text).toContain('nothing was found before the end')
+      expect(text).toContain('nothing to show, but not everything was seen')
       expect(text).toContain(`[cut: `)
       expect(text).toContain(reason)
     }
@@ -107,9 +108,9 @@ describe('a file', () => {
 })
 
 describe('the words of another tool', () => {
-  it('are bounded, with the rest counted', () => {
-    const { text } = showText('w'.repeat(ANSWER_CHARS + 1500), false)
-    expect(text).toMatch(/…\n\[cut: 1,500 more characters\]$/)
+  it('are bounded, with both ends shown and the rest counted', () => {
+    const { text } = showText(`begin${'w'.repeat(ANSWER_CHARS + 1490)}end..`, false)
+    expect(text).toMatch(/^beginw+\n\[cut: 1,500 characters here\]\nw+end\.\.$/)
   })
 
   it('are never nothing', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filesSearched, unreadPlaces } from '../../src/review/tools/ripgrep.ts'
+import { filesSearched, matchedFile, unreadPlaces } from '../../src/review/tools/ripgrep.ts'
 
 const SUMMARY = '{"data":{"elapsed_total":{"human":"0.001801s","nanos":1801448,"secs":0},"stats":{"bytes_printed":249,"bytes_searched":6,'
   + '"elapsed":{"human":"0.000033s","nanos":32863,"secs":0},"matched_lines":1,"matches":1,"searches":4999,"searches_with_match":1}},"type":"summary"}'
@@ -29,5 +29,17 @@ describe('the number of files that were searched', () => {
   ]
   it.each(cases)('in the output %j is %j', (output, files) => {
     expect(filesSearched(output)).toBe(files)
+  })
+})
+
+describe('the file of a record that was cut', () => {
+  const cases: readonly [string, string][] = [
+    ['{"type":"match","data":{"path":{"text":"/w/a \\"b\\".js"},"lines":{"text":"xx', '/w/a "b".js'],
+    ['{"type":"match","data":{"path":{"bytes":"AAA"},"lines":', 'a file'],
+    ['{"type":"match","data":{"path":{"text":"/w/never en', 'a file'],
+    ['', 'a file'],
+  ]
+  it.each(cases)('%s is %s', (record, file) => {
+    expect(matchedFile(record)).toBe(file)
   })
 })

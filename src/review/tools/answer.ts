@@ -1,13 +1,13 @@
 // What a reviewer reads of a tool's result: bounded, in plain words, and never silent about what was left out.
 
-import { errorMessage, printable, truncate } from '../../text.ts'
+import { elide, errorMessage, printable, truncate } from '../../text.ts'
 
 export interface ToolAnswer {
   readonly text: string
   readonly isError: boolean
 }
 
-/** Characters of one answer, its last line about what was cut not counted. */
+/** Characters of one answer, what it says of cuts not counted. */
 export const ANSWER_CHARS = 24_000
 /** Matches of one `grep` that are shown. */
 export const MATCHES_SHOWN = 100
@@ -29,6 +29,8 @@ export interface SearchReport {
   readonly files: number | undefined
   /** Files and folders that could not be read, with the reason. */
   readonly unread: readonly string[]
+  /** Files with a match on a line that is too long to show. */
+  readonly long: readonly string[]
 }
 
 export interface Match {
@@ -94,11 +96,10 @@ export function showFiles(
   return listed('file', rows, paths.length, report)
 }
 
-/** What a tool of the session said. */
+/** What a tool of the session said; of a long text the beginning and the end. */
 export function showText(text: string, isError: boolean): ToolAnswer {
   if (text.trim() === '') return { text: '(no output)', isError }
-  if (text.length <= ANSWER_CHARS) return { text, isError }
-  return { text: `${truncate(text, ANSWER_CHARS)}\n[cut: ${count(text.length - ANSWER_CHARS)} more characters]`, isError }
+  return { text: elide(text, ANSWER_CHARS, left => `[cut: ${count(left)} characters here]`), isError }
 }
 
 type Noun = 'match' | 'file'
@@ -107,8 +108,7 @@ const PLURAL = { match: 'matches', file: 'files' } as const
 /** A search without a result. Says "no" only of what was really searched. */
 function nothingFound(noun: Noun, report: SearchReport): ToolAnswer {
   const cuts = cutsOf(report)
-  if (report.ended === 'size') cuts[0] = 'cut: a line that matches is too long to show; narrow the pattern or the path'
-  if (cuts.length > 0) return answered([`nothing was found before the end of the search`, ...cuts.map(cut => `[${cut}]`)].join('\n'))
+  if (cuts.length > 0) return answered([`nothing to show, but not everything was seen`, ...cuts.map(cut => `[${cut}]`)].join('\n'))
   if (noun === 'file') return answered('no files match')
   if (report.files === 0) return answered('no file was searched: all are hidden, git-ignored or binary, or `include` fits none')
   const where = report.files === undefined ? '' : ` in ${count(report.files)} ${report.files === 1 ? 'file' : 'files'}`
@@ -129,6 +129,7 @@ function cutsOf(report: SearchReport): string[] {
   const cuts: string[] = []
   if (report.ended === 'time') cuts.push(`cut: the search was stopped after ${report.seconds} s, before it had seen everything; narrow the pattern or the path`)
   if (report.ended === 'size') cuts.push('cut: there are more results than one search returns; narrow the pattern or the path')
+  if (report.long.length > 0) cuts.push(`cut: matches on lines too long to show, in ${someOf(report.long)}`)
   if (report.unread.length > 0) cuts.push(`cut: not everything could be read: ${someOf(report.unread)}`)
   return cuts
 }

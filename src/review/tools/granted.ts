@@ -4,7 +4,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { CallId, type ContentBlock, type ToolSchema } from '@deepseek-ai/dsh-llm'
-import type { ToolRuntime } from '@deepseek-ai/dsh-tools'
+import type { ToolExecutionToken, ToolRuntime } from '@deepseek-ai/dsh-tools'
 import { failed, showText, type ToolAnswer } from './answer.ts'
 import { standInFor } from './stand-in.ts'
 
@@ -16,6 +16,11 @@ export class GrantedTools {
   private readonly ctx: Context
   private readonly primary: Agent
   private reviewer: Promise<Agent> | undefined
+  /**
+   * Marks our calls as made within something, not by the agent's model: the host then neither stores the session first, nor
+   * saves long results in it, nor asks for them as parts of a program where the agent's model writes programs.
+   */
+  private readonly within = Symbol('advisor') as ToolExecutionToken
 
   constructor(ctx: Context, primary: Agent) {
     this.ctx = ctx
@@ -47,12 +52,12 @@ export class GrantedTools {
     // Whoever started us may be the agent's own driver, to whom a tool would otherwise ascribe what it does. The promise is
     // handed out in a box: the host awaits one that is returned before it goes down, and this tool may never end.
     const { running } = this.ctx.agents.withoutInitiator(() => ({
-      running: tools.execute({ callId: CallId(`advisor-${id}`), name, arguments: args, agent, signal }),
+      running: tools.execute({ callId: CallId(`advisor-${id}`), name, arguments: args, agent, parent: this.within, signal }),
     }))
     const result = await running
     const text = textOf(result.content)
-    if (result.isError && text.includes(NO_TURN)) return failed('refused', `"${name}" needs the user's approval, which can be asked for only while the agent is working`)
-    return showText(text, result.isError)
+    const refusal = result.isError ? REFUSALS.find(([said]) => text.includes(said)) : undefined
+    return refusal === undefined ? showText(text, result.isError) : failed('refused', refusal[1](name))
   }
 
   private tools(): ToolRuntime | undefined {
@@ -60,8 +65,11 @@ export class GrantedTools {
   }
 }
 
-/** How the host says that nobody can be asked between turns. */
-const NO_TURN = 'outside an open turn'
+/** What the host says in words that tell a reviewer nothing, and in words that do. */
+const REFUSALS: readonly (readonly [said: string, told: (name: string) => string])[] = [
+  ['outside an open turn', name => `"${name}" needs the user's approval, which can be asked for only while the agent is working`],
+  ['is not the registered', name => `only the agent itself can use "${name}" in this way`],
+]
 
 async function openScope(ctx: Context, primary: Agent): Promise<Agent> {
   const { createScope } = await import('@deepseek-ai/dsh-scope')
@@ -69,8 +77,6 @@ async function openScope(ctx: Context, primary: Agent): Promise<Agent> {
   const agent = standInFor(primary, () => own)
   const scope = createScope(ctx, agent, { parent: primary })
   own = scope.ctx
-  // A reviewer calls tools by their names, whatever way the agent's own model reaches them.
-  own.get('tools')?.presentAs('native')
   own.on('tools/pre-execute', async (exec, next) => {
     const decision = await next()
     if (decision.kind !== 'ask') return decision

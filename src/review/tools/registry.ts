@@ -7,7 +7,7 @@ import type {} from '@deepseek-ai/dsh-subprocess'
 import { within, type Clock } from '../../clock.ts'
 import { errorMessage } from '../../text.ts'
 import { ANSWER_CHARS } from './answer.ts'
-import { OUTPUT_BYTES, Searches } from './ripgrep.ts'
+import { Searches } from './ripgrep.ts'
 
 /** What it is asked for. */
 export const READING = ['read', 'grep', 'glob'] as const
@@ -23,6 +23,8 @@ const READY_MS = 5_000
 const UNLIMITED = 1_000_000
 /** Characters of one line that `read` shows; prose is often one line a paragraph. */
 const READ_LINE_CHARS = 2_000
+/** Never reached: output is cut before the host sees it. */
+const RAW_BYTES = 50_000_000
 /** Milliseconds between the polite and the hard end of a search. */
 const KILL_MS = 1_000
 
@@ -74,7 +76,7 @@ async function mount(ctx: Context, clock: Clock): Promise<Registry> {
         [files, { readMaxBytes: ANSWER_CHARS, readMaxLineLength: READ_LINE_CHARS }],
         [search, {
           sampleOverCapGlobResults: true, globMaxResults: UNLIMITED, grepMaxMatches: UNLIMITED,
-          rawOutputMaxBytes: 2 * OUTPUT_BYTES, graceMs: KILL_MS,
+          rawOutputMaxBytes: RAW_BYTES, graceMs: KILL_MS,
         }],
       ] as readonly (readonly [Plugin, object])[]) (inner.plugin as Mount)(plugin, config)
     },

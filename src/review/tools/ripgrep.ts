@@ -6,8 +6,8 @@ import { StringDecoder } from 'node:string_decoder'
 import type { SubprocessHandle, SubprocessOutcome, SubprocessSpawnSpec } from '@deepseek-ai/dsh-subprocess'
 import type { SearchEnd } from './answer.ts'
 
-/** Bytes of output that are parsed: some thousand matches. More would keep the host's one thread busy. */
-export const OUTPUT_BYTES = 2_000_000
+/** Characters of one line of output; a matching line of a bundled file is one of them and can be megabytes. */
+const RECORD_CHARS = 32_000
 
 /** The host's process service, as far as searches use it. */
 export interface Processes {
@@ -21,10 +21,18 @@ export class Search {
   ended: SearchEnd | undefined
   files: number | undefined
   unread: readonly string[] = []
+  private readonly output: Lines
   private handle: SubprocessHandle | undefined
 
-  constructor(folder: string) {
+  /** @param chars - of output that are kept: the host reads them in one go, and everything waits for that. */
+  constructor(folder: string, chars: number) {
     this.folder = folder
+    this.output = new Lines(chars, () => this.stop('size'))
+  }
+
+  /** Files with a match on a line too long to show. */
+  get long(): readonly string[] {
+    return [...new Set(this.output.long)]
   }
 
   /** End it; what it has found is its result. */
@@ -43,27 +51,25 @@ export class Search {
     const handle = processes.spawn({ ...spec, cwd: this.folder, stdio: { ...spec.stdio, stdout: 'pipe' } })
     this.handle = handle
     if (this.ended !== undefined) handle.terminate()
-    const output = new Head(OUTPUT_BYTES, () => this.stop('size'))
+    const { output } = this
     handle.stdout?.on('data', (chunk: Buffer) => { output.push(chunk) })
     // A pipe that breaks is the end of it; the exit says the rest.
     handle.stdout?.on('error', () => {})
     return {
       pid: handle.pid, stdin: undefined, stdout: undefined, stderr: handle.stderr,
       collected: { ...handle.collected, stdout: { readFrom: () => ({ text: output.text, nextOffset: output.text.length, lossy: false }) } },
-      done: handle.done.then(outcome => this.conclude(outcome, output, handle.collected.stderr?.readFrom(0).text ?? '')),
+      done: handle.done.then(outcome => this.conclude(outcome, handle.collected.stderr?.readFrom(0).text ?? '')),
       terminate: () => handle.terminate(),
       waitForExit: signal => handle.waitForExit(signal),
     }
   }
 
   /** What the host's tool is told of the exit: a search that was ended, or could not read all, still has a result. */
-  private conclude(outcome: SubprocessOutcome, output: Head, stderr: string): SubprocessOutcome {
+  private conclude(outcome: SubprocessOutcome, stderr: string): SubprocessOutcome {
     const whole = { exitCode: 0, signal: null }
-    if (this.ended !== undefined) {
-      output.dropPartialLine()
-      return whole
-    }
-    this.files = filesSearched(output.text)
+    if (this.ended !== undefined) return whole
+    this.output.end()
+    this.files = filesSearched(this.output.text)
     if (outcome.exitCode !== PROBLEM) return outcome
     this.unread = unreadPlaces(stderr)
     return this.unread.length > 0 ? whole : outcome
@@ -116,13 +122,17 @@ export function filesSearched(output: string): number | undefined {
   }
 }
 
-/** The beginning of a stream, up to a limit. */
-class Head {
+/** The first lines of a stream, without those that are too long. */
+class Lines {
+  /** Whole lines. */
   text = ''
+  /** Files that lines too long were about. */
+  readonly long: string[] = []
   private readonly limit: number
   private readonly onFull: () => void
   private readonly decoder = new StringDecoder('utf8')
-  private bytes = 0
+  private line = ''
+  private tooLong = false
 
   constructor(limit: number, onFull: () => void) {
     this.limit = limit
@@ -130,13 +140,37 @@ class Head {
   }
 
   push(chunk: Buffer): void {
-    if (this.bytes >= this.limit) return
-    this.bytes += chunk.length
-    this.text += this.decoder.write(chunk)
-    if (this.bytes >= this.limit) this.onFull()
+    const [rest = '', ...lines] = this.decoder.write(chunk).split('\n')
+    this.extend(rest)
+    for (const line of lines) {
+      this.close()
+      this.extend(line)
+    }
   }
 
-  dropPartialLine(): void {
-    this.text = this.text.slice(0, this.text.lastIndexOf('\n') + 1)
+  /** The stream is over: what came last is a line too. */
+  end(): void {
+    if (this.line !== '') this.close()
   }
+
+  private extend(part: string): void {
+    if (this.line.length + part.length > RECORD_CHARS) this.tooLong = true
+    this.line += this.tooLong ? part.slice(0, Math.max(0, RECORD_CHARS - this.line.length)) : part
+  }
+
+  private close(): void {
+    if (this.text.length < this.limit) {
+      if (this.tooLong) this.long.push(matchedFile(this.line))
+      else this.text += `${this.line}\n`
+      if (this.text.length >= this.limit) this.onFull()
+    }
+    this.line = ''
+    this.tooLong = false
+  }
+}
+
+/** The file in a record of a match, of which only the beginning is known. */
+export function matchedFile(record: string): string {
+  const name = /^\{"type":"match","data":\{"path":\{"text":("(?:[^"\\]|\\.)*")/.exec(record)?.[1]
+  return name === undefined ? 'a file' : String(JSON.parse(name))
 }

@@ -51,6 +51,8 @@ export interface Toolbox {
 /** Milliseconds for a look into files. A search ends a little earlier, and says what it has found. */
 export const READING_MS = 20_000
 export const SEARCH_MS = 15_000
+/** Characters of ripgrep's output that are read; a match takes some 250, a path some 60. */
+const OUTPUT_CHARS = { read: 0, grep: 300_000, glob: 600_000 } as const
 /** Milliseconds for a tool of the session, the user's answer included. */
 export const GRANTED_MS = 120_000
 
@@ -135,7 +137,7 @@ class SessionToolbox implements Toolbox {
     if (kind === 'other') return failed('refused', `"${place.shown}" is neither a file nor a folder`)
     if (name === 'read' && kind === 'folder') return failed('failed', `"${place.shown}" is a folder; glob lists its files`)
     if (name === 'glob' && kind === 'file') return failed('failed', `"${place.shown}" is a file, not a folder`)
-    const search = new Search(kind === 'folder' ? place.real : path.dirname(place.real))
+    const search = new Search(kind === 'folder' ? place.real : path.dirname(place.real), OUTPUT_CHARS[name])
     const end = new AbortController()
     void this.clock.sleep(SEARCH_MS, AbortSignal.any([end.signal, signal])).then(() => { if (!end.signal.aborted && !signal.aborted) search.stop('time') })
     try {
@@ -147,6 +149,7 @@ class SessionToolbox implements Toolbox {
       return show(name, result.value, place.shown, root, registry, {
         ended: search.ended, seconds: SEARCH_MS / 1000, files: search.files,
         unread: search.unread.map(line => line.replaceAll(root.real + path.sep, '')),
+        long: search.long.map(file => showPath(root.real, path.resolve(root.real, file), path)),
       })
     } finally {
       end.abort()
