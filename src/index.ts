@@ -17,6 +17,7 @@ import { dshHome, hostOf, type Host } from './host.ts'
 import { readPlanRules } from './observe/plan.ts'
 import { RosterReader } from './roster/reader.ts'
 import { TrustStore } from './roster/trust.ts'
+import { openToolbox } from './review/tools/toolbox.ts'
 import { registerCommand } from './surface/command.ts'
 
 export { REVIEWER_KEY } from './claim.ts'
@@ -62,6 +63,7 @@ function mount(ctx: Context, config: Config): void {
   const supervisor = new Supervisor(ctx, {
     llm: ctx.llm, clock: systemClock, host,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
+    toolbox: agent => openToolbox(ctx, agent, systemClock),
     planRules: agent => readPlanRules(ctx, agent),
     rosterReader: cwd => new RosterReader({ ...places, cwd }, trust),
   })

@@ -25,6 +25,8 @@ import type { Present } from './review/chat.ts'
 import type { Pinned } from './review/head.ts'
 import { named, Panel, type Seat } from './review/panel.ts'
 import type { ReviewerPort } from './review/reviewer.ts'
+import { readWithin } from './review/tools/file.ts'
+import type { Toolbox } from './review/tools/toolbox.ts'
 import type { Advisor, Roster } from './roster/advisor.ts'
 
 /** What all sessions of a host share. */
@@ -35,6 +37,8 @@ export interface Shared {
   source(): ConfigSource
   /** The host's rules of plan mode for an agent, where they can be read. */
   planRules(agent: Agent): Promise<string | undefined>
+  /** What the reviewers of an agent look with. */
+  toolbox(agent: Agent): Toolbox
   /** Reads the WATCHDOG files of one working folder, again on each call; `trusted` is `trustedWorkspaces`. Never rejects. */
   rosterReader(cwd: string | undefined): { read(trusted: readonly string[]): Promise<Roster> }
 }
@@ -70,6 +74,7 @@ export class AdvisedSession {
   private readonly tallies = new Map<string, Tally>()
   /** Notes the user was told of at the end of a run. */
   private readonly told = new Set<number>()
+  private readonly toolbox: Toolbox
   private planRules: string | undefined
   private fold = new Fold()
   private live: Panel | undefined
@@ -80,6 +85,7 @@ export class AdvisedSession {
     this.keeper = keeper
     this.guard = remains?.guard ?? new EmissionGuard()
     this.override = remains?.override
+    this.toolbox = shared.toolbox(agent)
     const reader = shared.rosterReader(agent.session.header.cwd)
     this.advisors = new Advisors({
       agent, clock: shared.clock,
@@ -310,9 +316,9 @@ export class AdvisedSession {
       refreshed: () => advisors.looked,
       pinned: () => this.pinned(seat.advisor.name),
       present: () => this.present(),
-      tools: undefined,
+      tools: this.toolbox,
       hider: async () => undefined,
-      readFile: async () => undefined,
+      readFile: path => readWithin(this.agent.session.header.cwd, path),
       stale: () => delivery.stale(seat.advisor.name),
       onReconfirmed: ids => delivery.onReconfirmed(ids, seat.advisor.name),
       advise: (findings, update) => {

@@ -41,8 +41,8 @@ export class Desk {
   private readonly port: DeskPort
   private readonly models: Models
   private offered: { readonly key: string, readonly schemas: readonly ToolSchema[] } | undefined
-  /** Names of tools nobody has, as the user was told. */
-  private toldUnknown = ''
+  /** What is missing to look with, as the user was told. */
+  private warned = ''
 
   constructor(port: DeskPort) {
     this.port = port
@@ -85,8 +85,8 @@ export class Desk {
     return {
       config, route,
       granted: new Set(lookers.map(({ name }) => name)),
-      // The model for long conversations is bounded by its window alone.
-      bound: contextBound(long ? { maxContextTokens: Infinity } : config, window, maxTokens),
+      // The model for long conversations is bounded by its window alone, where that is known.
+      bound: contextBound(long && window !== undefined ? { maxContextTokens: Infinity } : config, window, maxTokens),
       fixed: textTokens(system) + textTokens(JSON.stringify(tools)),
       request: messages => ({
         provider: route.provider, model: route.model, system, messages, maxTokens, sessionId,
@@ -101,12 +101,17 @@ export class Desk {
     const key = tools.join(' ')
     if (this.offered?.key === key) return this.offered.schemas
     if (tools.length === 0 || this.port.tools === undefined) return []
-    const { schemas, unknown } = await this.port.tools.offer(tools)
+    const { schemas, unknown, trouble } = await this.port.tools.offer(tools)
     const names = unknown.map(name => `"${name}"`).join(', ')
-    if (names !== '' && names !== this.toldUnknown) this.port.tell(`there is no tool ${names} in this session; the reviewer works without`)
-    this.toldUnknown = names
+    this.warn([names === '' ? '' : `there is no tool ${names} in this session`, trouble ?? ''].filter(part => part !== '').join('; '))
     this.offered = { key, schemas }
     return schemas
+  }
+
+  /** Say once that something is missing to look with. */
+  private warn(trouble: string): void {
+    if (trouble !== '' && trouble !== this.warned) this.port.tell(`${trouble}; the reviewer works without`)
+    this.warned = trouble
   }
 }
 
