@@ -4,9 +4,9 @@ import type { GenerateOptions, Message, ReasoningEffortId, ToolSchema } from '@d
 import type { SessionId } from '@deepseek-ai/dsh-session'
 import type { Config } from '../config/schema.ts'
 import type { CallOptions, CallResult, ModelService } from './call.ts'
-import { longRouteOf, Models, routeKey, routeOf, type ModelFacts, type Route } from './model.ts'
+import { Models, routeKey, routeOf, type ModelFacts, type Route } from './model.ts'
 import { ADVISE_TOOL, systemText, type Brief, type Means } from './prompt.ts'
-import type { Toolbox } from './tools/toolbox.ts'
+import type { Offer, Toolbox } from './tools/toolbox.ts'
 import { contextBound, replyRoom, textTokens } from './upkeep.ts'
 
 export interface DeskPort {
@@ -26,6 +26,8 @@ export interface DeskPort {
 export interface Setting {
   readonly config: Config
   readonly route: Route
+  /** It is the model for long conversations. */
+  readonly long: boolean
   /** Names of tools, beside `advise`, that may be called. */
   readonly granted: ReadonlySet<string>
   /** Tokens a request may hold, and those of its fixed part. */
@@ -40,18 +42,31 @@ const REPLY_TOKENS = 8_192
 export class Desk {
   private readonly port: DeskPort
   private readonly models: Models
-  private offered: { readonly key: string, readonly schemas: readonly ToolSchema[] } | undefined
-  /** What is missing to look with, as the user was told. */
+  private offered: { readonly key: string, readonly answer: Promise<Offer> } | undefined
+  /** What is missing to look with, and the model for long conversations that failed, as the user was told. */
   private warned = ''
+  private toldLonger = ''
 
   constructor(port: DeskPort) {
     this.port = port
     this.models = new Models(port.llm)
   }
 
+  /** Have the tools ready before the first review asks for them: the host's packages take a moment to load. */
+  warmUp(): void {
+    void this.offer(this.port.config()).catch(() => {})
+  }
+
   /** The host's adapters changed. */
   forgetModels(): void {
     this.models.forget()
+  }
+
+  /** The model for long conversations failed: one line to the user, once. */
+  tellLonger(route: Route, reason: string): void {
+    const key = routeKey(route)
+    if (key !== this.toldLonger) this.port.tell(`the model for long conversations, ${key}, failed (${reason}); the configured one goes on with a shorter conversation`)
+    this.toldLonger = key
   }
 
   /** The conversation starts over: tools that have come since may join it. */
@@ -61,16 +76,16 @@ export class Desk {
 
   /**
    * Everything a request needs.
-   * @param long - use the model for long conversations, where one is configured.
+   * @param longer - the model for long conversations, when that one goes on.
    * @param hide - hides secrets in the texts of the user's files.
    */
-  async prepare(long: boolean, hide: (text: string) => string, options: CallOptions): Promise<{ kind: 'setting', setting: Setting } | Exclude<CallResult, { kind: 'reply' }>> {
+  async prepare(longer: Route | undefined, hide: (text: string) => string, options: CallOptions): Promise<{ kind: 'setting', setting: Setting } | Exclude<CallResult, { kind: 'reply' }>> {
     const config = this.port.config()
-    const route = (long ? longRouteOf(config) : undefined) ?? routeOf(config)
+    const route = longer ?? routeOf(config)
     const described = await this.models.describe(route, options)
     if (described.kind !== 'facts') return described
     const lookers = await this.offer(config)
-    return { kind: 'setting', setting: this.setting(config, route, described.facts, lookers, hide, long) }
+    return { kind: 'setting', setting: this.setting(config, route, described.facts, lookers, hide, longer !== undefined) }
   }
 
   private setting(
@@ -83,7 +98,7 @@ export class Desk {
     const maxTokens = replyRoom(window, REPLY_TOKENS)
     const { sessionId } = this.port
     return {
-      config, route,
+      config, route, long,
       granted: new Set(lookers.map(({ name }) => name)),
       // The model for long conversations is bounded by its window alone, where that is known.
       bound: contextBound(long && window !== undefined ? { maxContextTokens: Infinity } : config, window, maxTokens),
@@ -99,12 +114,13 @@ export class Desk {
   /** The same list until the configuration asks for others: tools are part of the prefix that the provider caches. */
   private async offer({ tools }: Config): Promise<readonly ToolSchema[]> {
     const key = tools.join(' ')
-    if (this.offered?.key === key) return this.offered.schemas
     if (tools.length === 0 || this.port.tools === undefined) return []
-    const { schemas, unknown, trouble } = await this.port.tools.offer(tools)
+    if (this.offered?.key !== key) this.offered = { key, answer: this.port.tools.offer(tools) }
+    const { schemas, unknown, trouble } = await this.offered.answer
+    // What is missing may come.
+    if (trouble !== undefined) this.offered = undefined
     const names = unknown.map(name => `"${name}"`).join(', ')
     this.warn([names === '' ? '' : `there is no tool ${names} in this session`, trouble ?? ''].filter(part => part !== '').join('; '))
-    this.offered = { key, schemas }
     return schemas
   }
 

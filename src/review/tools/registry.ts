@@ -51,6 +51,8 @@ export function registryOf(ctx: Context, clock: Clock): Promise<Registry> {
 }
 
 async function mount(ctx: Context, clock: Clock): Promise<Registry> {
+  // A service that is not there by the time of a review is not waited for.
+  if (ctx.get('fs') === undefined) return { kind: 'absent', reason: 'the host has no file service' }
   // Looked for only now: while the advisor has no tools they cost nothing, and a host without them still boots.
   const [{ default: SystemPrompt }, { default: Tools }, files, search] = await Promise.all([
     import('@deepseek-ai/dsh-system-prompt'), import('@deepseek-ai/dsh-tools'),
