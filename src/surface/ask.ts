@@ -99,7 +99,7 @@ export class Dialog {
       ...many ? { multiSelect: true } : {},
     })
     const typed = answer.custom?.trim() ?? ''
-    const isNamed = answer.selected.length === 0 && labels.some(label => isSame(label, typed))
+    const isNamed = !many && labels.some(label => isSame(label, typed))
     return {
       chosen: choices.filter((_, at) => isNamed ? isSame(labels[at]!, typed) : answer.selected.includes(labels[at]!)).map(({ value }) => value),
       typed: isNamed ? '' : typed,

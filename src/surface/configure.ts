@@ -149,8 +149,8 @@ async function save(configuring: Configuring, draft: Draft, path: string): Promi
   await configuring.refresh()
   const { files } = await configuring.roster()
   const waits = files.find(file => file.path === path)?.trust === 'missing'
-  const text = `${goes ? 'Removed' : 'Saved'} ${draft.label}: ${draft.changes.join('; ')}.`
-  return { kind: 'success', text: waits ? `${text} \`/advisor trust\` lets its models and further tools count.` : text }
+  const what = goes ? `Removed ${draft.label}` : waits ? `Saved ${draft.label}, which waits for \`/advisor trust\`` : `Saved ${draft.label}`
+  return { kind: 'success', text: `${what}: ${draft.changes.join('; ')}.` }
 }
 
 /** Ask until one of the choices is taken. */

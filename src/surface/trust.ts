@@ -42,9 +42,10 @@ export async function trustProject(trusting: Trusting, word: string): Promise<Ou
     const { chosen: [answer] } = await trusting.dialog.ask<'yes' | 'no'>({
       question: 'Trust what this project\'s WATCHDOG files ask for?',
       detail: [...lines, WHAT_IT_MEANS],
+      // What is in focus at first must not be what grants.
       choices: [
-        { value: 'yes', label: 'Trust it', description: 'until one of these wishes changes' },
         { value: 'no', label: 'Do not trust it', description: 'its advisors go on without' },
+        { value: 'yes', label: 'Trust it', description: 'until one of these wishes changes' },
       ],
     })
     if (answer !== 'yes') return { kind: 'success', text: 'Not trusted; nothing was changed.' }

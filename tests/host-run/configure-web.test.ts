@@ -70,7 +70,7 @@ test('an advisor is added, trusted, and shown with where its values come from', 
   using page = await open('WATCHDOG.yml', 'Add an advisor', 'Layers', 'No cycles.', 'model', 'deepseek-official/some:high', 'notesPerUpdate', '9', '2', 'Back', 'Save',
     'Trust it')
   expect(await session.advisor('configure'))
-    .toBe('Saved WATCHDOG.yml: added "Layers"; "Layers": model deepseek-official/some:high; "Layers": notesPerUpdate 2. `/advisor trust` lets its models and further tools count.')
+    .toBe('Saved WATCHDOG.yml, which waits for `/advisor trust`: added "Layers"; "Layers": model deepseek-official/some:high; "Layers": notesPerUpdate 2.')
   expect(readFileSync(join(web.host.work, 'WATCHDOG.yml'), 'utf8')).toBe([
     'advisors:', '  - name: Layers', '    instructions: No cycles.', '    model: deepseek-official/some:high', '    notesPerUpdate: 2', '',
   ].join('\n'))

@@ -130,7 +130,7 @@ const NEEDS = 'WATCHDOG.yml belongs to the project: its models, and tools beyond
 test('what is typed counts more than the choice that was in focus, and a typed label is that choice', async () => {
   const scene = await start()
   await configure(scene, 'watchdog.yml', 'Layers', 'model', ['As in the settings', 'mock/other'], 'reviewEvery', ['As in the settings', '4'],
-    'back', 'Tests', 'instructions', ['Another text', 'Is it run?'], 'instructions', ['Add to it', 'Twice?'], 'BACK', 'Save')
+    ['name', 'back'], 'Tests', 'instructions', ['Another text', 'Is it run?'], 'instructions', ['Add to it', 'Twice?'], 'BACK', 'Save')
   expect(await read(scene)).toBe(FILE.replace('mock/reviewer', 'mock/other\n    reviewEvery: 4').replace('Is it tested?', 'Is it run?\n      Twice?').replace('instructions: |', 'instructions: |-'))
 })
 
@@ -142,7 +142,7 @@ test('in a folder that is not trusted, a model or a further tool says at once th
     'model', look('mock/primary'), look('tools'), look(['read', 'fly']), look('tools'), ['read'], look('Back'), 'Save')
   expect(seen.map(one => one.includes(NEEDS))).toEqual([true, true, true, true, false])
   expect(seen[3]).toContain(`${NEEDS} This session has no tool fly.`)
-  expect(said).toMatch(/\. `\/advisor trust` lets its models and further tools count\.$/)
+  expect(said).toMatch(/^Saved WATCHDOG\.yml, which waits for `\/advisor trust`: /)
 })
 
 test('in the user\'s own file they count without a word, in every project', async () => {
