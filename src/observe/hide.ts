@@ -51,10 +51,12 @@ export class Veil {
   private hider: Hider | undefined
   private entries = new WeakMap<Entry, Entry>()
 
-  use(hider: Hider | undefined): void {
-    if (hider === this.hider) return
+  /** Returns whether it is another than before. */
+  use(hider: Hider | undefined): boolean {
+    if (hider === this.hider) return false
     this.hider = hider
     this.entries = new WeakMap()
+    return true
   }
 
   text(text: string): string {

@@ -36,6 +36,8 @@ export interface BatchInput {
   readonly remarks: readonly string[]
   readonly stale: readonly WaitingNote[]
   readonly sameResult: SameResult
+  /** How much of the usual lengths there is room for before the delta; all when it is left out. */
+  readonly share?: number
   /** Hides secrets that only the whole of several texts shows. */
   readonly hide?: (texts: readonly string[]) => string[]
 }
@@ -48,7 +50,7 @@ export function composeBatch(input: BatchInput, config: Config): Batch {
     cwd: pinned.cwd, includeReasoning: config.includeReasoning, sameResult: input.sameResult,
   })
   const lead = [
-    ...fresh ? renderHead(pinned, delta.map(({ entry }) => entry)) : [],
+    ...fresh ? renderHead(pinned, delta.map(({ entry }) => entry), input.share) : [],
     ...!fresh && gap.updates > 0 ? [renderGap(gap)] : [],
     ...plan === undefined ? [] : [renderPlanMode(plan, input.shownPlan === plan)],
     ...remarks,

@@ -1,6 +1,7 @@
 // Investigation calls whose results stand in the conversation: the same result of the same call is not shown twice.
 
 import { createHash } from 'node:crypto'
+import { fitText, textTokens } from './upkeep.ts'
 
 /** What the reviewer is told in place of a result it already has. */
 export const UNCHANGED = '[unchanged since your earlier call]'
@@ -14,16 +15,26 @@ export interface AskedCall {
 }
 
 export class KnownCalls {
-  /** Call → fingerprint of its last result. */
+  /** Fingerprints of a call → of its last result: arguments may be long. */
   private readonly results = new Map<string, string>()
 
   /** The result as it is shown: whole, or that it has not changed. */
   answer(call: AskedCall, result: string): string {
     if (result.length < WORTH_NAMING) return result
-    const [key, print] = [keyOf(call), fingerprint(result)]
+    const [key, print] = [fingerprint(keyOf(call)), fingerprint(result)]
     if (this.results.get(key) === print) return UNCHANGED
     this.results.set(key, print)
     return result
+  }
+
+  /** The same for calls made side by side: each result is cut so that all of them together take `room` tokens. */
+  answerAll(calls: readonly AskedCall[], results: readonly string[], room: number): string[] {
+    let left = room
+    return results.map((result, index) => {
+      const answer = this.answer(calls[index]!, fitText(result, left / (results.length - index)))
+      left -= textTokens(answer)
+      return answer
+    })
   }
 
   /** The results no longer stand in the conversation. */

@@ -1,59 +1,32 @@
 // One reviewer's talk with its model: what it is shown, what it looks up and what it says. One review at a time. It knows
 // neither when a review is due nor what a failure means.
 
-import type { AssistantMessage, Message, ToolCallBlock } from '@deepseek-ai/dsh-llm'
-import type { Clock } from '../clock.ts'
-import type { Finding, WaitingNote } from '../finding.ts'
-import { textOf, type Entry } from '../observe/entry.ts'
-import type { Update } from '../observe/fold.ts'
-import { Veil, type Hider } from '../observe/hide.ts'
+import type { AssistantMessage, LlmFailure, Message, ToolCallBlock } from '@deepseek-ai/dsh-llm'
+import { textOf } from '../observe/entry.ts'
+import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
 import type { Tally } from '../record/tally.ts'
 import type { Backlog } from './backlog.ts'
 import { composeBatch, type Batch } from './batch.ts'
 import { callModel, type CallOptions, type CallResult } from './call.ts'
 import { KnownCalls, UNCHANGED } from './calls.ts'
+import type { ChatPort } from './chat-port.ts'
 import { Conversation, toMessages, type AnsweredCall } from './conversation.ts'
-import { configuredRoute, Desk, type DeskPort, type Setting } from './desk.ts'
+import { configuredRoute, Desk, type Setting } from './desk.ts'
 import { Seen } from './evidence.ts'
+import { describeFailure } from './failure.ts'
 import { renderHead, renderSummary, type Pinned } from './head.ts'
-import { correction, Inquiry } from './inquiry.ts'
-import { longRouteOf } from './model.ts'
+import { correction, Inquiry, type Asking } from './inquiry.ts'
+import { Meter, type Load } from './meter.ts'
+import { longRouteOf, type Route } from './model.ts'
 import { judgeReply } from './quarantine.ts'
 import { readReply, type Verdict } from './reply.ts'
 import { ShownResults } from './results.ts'
 import { CALLS_KEPT, tidyReply } from './tidy.ts'
-import { messageTokens, planUpkeep, SUMMARY_TOKENS, UPKEEP_STEPS, type Sizes, type UpkeepStep } from './upkeep.ts'
+import { planUpkeep, UPKEEP_STEPS, type UpkeepStep } from './upkeep.ts'
 import { weigh } from './weigh.ts'
 
-/** The transcript as it stands now, for a conversation that starts over. */
-export interface Present {
-  readonly entries: readonly Entry[]
-  readonly at: Pick<Update, 'number' | 'turn' | 'step' | 'final'>
-}
-
-export interface ChatPort extends DeskPort {
-  readonly clock: Clock
-  pinned(): Pinned
-  present(): Present
-  /** Notes that wait so long that the reviewer has to say whether they are still true. */
-  stale(): readonly WaitingNote[]
-  /** Resolves once the user's files are known as they are now. */
-  refreshed(): Promise<void>
-  /** What hides secrets; none when the user switched that off. */
-  hider(): Promise<Hider | undefined>
-  /** A file of the workspace as it is now, or undefined. */
-  readFile(path: string): Promise<string | undefined>
-  /** The reviewer was asked about these notes; what it says of them, if anything, comes as findings. */
-  onReconfirmed(ids: readonly number[]): void
-  /** Findings of one reply, with the number of the newest update the reviewer had seen. */
-  advise(findings: readonly Finding[], update: number): void
-  /** A whole reply was thrown away. */
-  onQuarantine(reason: string): void
-  isContentFree(text: string): boolean
-  /** For the host's log: what was dropped, and why. */
-  debug(line: string): void
-}
+export type { ChatPort, Present } from './chat-port.ts'
 
 /** How a review ended. */
 export type ReviewEnd =
@@ -64,11 +37,14 @@ export type ReviewEnd =
 
 /** Milliseconds after which a review may ask for no more. */
 const INQUIRY_MS = 120_000
-/** Shares of the bound: what one batch may take, and the newest reviews that outlive a summary. */
+/** Shares of the bound: what one batch may take, the head before a summary, and what has to be free for a look. */
 const BATCH_SHARE = 0.5
+const HEAD_SHARE = 0.25
+const LOOK_SHARE = 0.1
+/** Share of the conversation, or of the bound, whose newest reviews outlive a summary. */
 const KEPT_SHARE = 0.15
-/** How far the provider's count of tokens may lie from the estimate. */
-const [LEAST_SCALE, GREATEST_SCALE] = [0.5, 3]
+/** A delta is never cut to fewer characters. */
+const LEAST_DELTA = 1_000
 
 export class Chat {
   private readonly port: ChatPort
@@ -79,20 +55,17 @@ export class Chat {
   private readonly known = new KnownCalls()
   private readonly seen = new Seen()
   private readonly veil = new Veil()
+  private readonly meter = new Meter()
   /** The review under way, or one that a failed call broke off. */
   private inquiry: Inquiry | undefined
-  /** The model that was configured when the conversation began. */
+  /** The model and the way of answering that were configured when the conversation began. */
   private heldWith = ''
-  /** It goes on with the model for long conversations. */
-  private long = false
+  /** Whether it goes on with the model for long conversations. */
+  private longer: 'unused' | 'used' | 'failed' = 'unused'
   /** Plan-mode rules that stand in the conversation. */
   private shownPlan: string | undefined
   /** What the reviewer is to know, for the next request. */
   private remarks: readonly string[] = []
-  /** Tokens read again since the conversation last began; see {@link Sizes}. */
-  private reread = 0
-  /** The provider's count over our estimate. */
-  private scale = 1
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
@@ -120,21 +93,26 @@ export class Chat {
     this.abandon()
   }
 
-  /** Give up a review that was broken off. */
+  /** Give up a review that was broken off: what it looked up stands nowhere. */
   abandon(): void {
     this.inquiry = undefined
+    this.known.clear()
   }
 
   /** Show what waits, answer what the reviewer asks, and hand on what it says. Never throws on a failed call. */
   async review(backlog: Backlog, signal: AbortSignal): Promise<ReviewEnd> {
     await this.port.refreshed()
-    this.veil.use(await this.port.hider())
-    const route = configuredRoute(this.port.config())
+    // What was shown before it had to be hidden must not be sent again.
+    if (this.veil.use(await this.port.hider())) this.clear()
+    const config = this.port.config()
+    const held = `${configuredRoute(config)} ${config.tools.length === 0 ? 'frame' : 'tools'}`
+    if (this.heldWith !== held) this.clear()
+    this.heldWith = held
     const prepared = await this.prepare(signal)
     if (prepared.kind !== 'setting') return prepared
-    if (this.heldWith !== route) this.clear()
-    this.heldWith = route
     let { setting } = prepared
+    // A review that was never answered is shown what has come since, too; one that was, goes on.
+    if (this.inquiry?.exchanged.length === 0) this.inquiry = undefined
     if (this.inquiry === undefined) {
       const begun = await this.begin(backlog, setting, signal)
       if (begun.kind !== 'setting') return begun
@@ -149,20 +127,29 @@ export class Chat {
   }
 
   private async converse(inquiry: Inquiry, setting: Setting, backlog: Backlog, signal: AbortSignal): Promise<ReviewEnd> {
-    const { epoch } = this
     for (;;) {
       const messages = this.conversation.with(inquiry.messages)
-      this.reread += Math.max(0, this.sizeOf(messages, setting) - this.rebuiltSize(setting))
+      this.meter.count(messages, setting)
       const result = await this.call(setting, messages, signal)
+      if (result.kind === 'failed' && setting.long) {
+        this.leaveLonger(setting.route, result.failure)
+        this.abandon()
+        return this.review(backlog, signal)
+      }
       if (result.kind !== 'reply') return result
       const end = await this.hear(result, inquiry, setting, signal)
       if (signal.aborted) return { kind: 'aborted' }
-      if (epoch !== this.epoch || end !== undefined) {
+      if (end !== undefined || !this.stands(inquiry)) {
         this.count(end, inquiry, result.cut)
-        if (epoch === this.epoch) this.settle(inquiry, backlog)
+        if (this.stands(inquiry)) this.settle(inquiry, backlog)
         return { kind: 'reviewed' }
       }
     }
+  }
+
+  /** Whether the conversation that a review began in is still the same. */
+  private stands(inquiry: Inquiry): boolean {
+    return this.inquiry === inquiry
   }
 
   /** Hear one reply. Returns how the review ended with it, or undefined while the reviewer still looks. */
@@ -180,6 +167,7 @@ export class Chat {
     const { findings, heard, remarks, refused } = await weigh(verdict, {
       policy: setting.config.evidence, seen: this.seen, readFile: path => this.readFile(path),
     })
+    if (signal.aborted) return 'silent'
     for (const line of refused) this.port.debug(`note refused, ${line}`)
     for (const remark of remarks) this.remark(remark)
     if (verdict.kind === 'advice') inquiry.advised = true
@@ -189,35 +177,36 @@ export class Chat {
       if (verdict.kind === 'advice' || heard.length > 0) this.keep(inquiry, message, heard)
       return verdict.kind
     }
-    const asking = inquiry.judge(asked, { calls: setting.config.toolCalls, ms: INQUIRY_MS }, this.port.clock.now(), this.isFull(inquiry, setting))
-    if (asking.kind === 'end') {
-      this.port.debug(`the review ended without a word: ${asking.reason}`)
-      return 'silent'
-    }
+    if (!this.stands(inquiry)) return undefined
+    const asking = inquiry.judge(asked, { calls: setting.config.toolCalls, ms: INQUIRY_MS }, this.port.clock.now(), this.roomLeft(inquiry, setting) <= 0)
+    if (asking.kind === 'end') this.port.debug(`the review ended, for it was told before: ${asking.reason}`)
     const answers = asking.kind === 'run'
-      ? await this.investigate(asked, asking.calls, setting, signal)
+      ? await this.investigate(asked, Math.min(asking.calls, CALLS_KEPT - heard.length), inquiry, setting, signal)
       : asked.map(call => ({ call, answer: correction(asking.reason), failed: true }))
-    this.keep(inquiry, message, [...heard, ...answers], asking.kind)
-    return undefined
+    // What ends as silence leaves no trace either, unless something was said with it.
+    if (asking.kind !== 'end' || heard.length > 0) this.keep(inquiry, message, [...heard, ...answers], asking.kind)
+    return asking.kind === 'end' ? 'silent' : undefined
   }
 
-  private keep(inquiry: Inquiry, message: AssistantMessage, calls: readonly AnsweredCall[], asking?: 'run' | 'correct'): void {
+  private keep(inquiry: Inquiry, message: AssistantMessage, calls: readonly AnsweredCall[], asking?: Asking['kind']): void {
     const inOrder = message.content.flatMap(block => calls.filter(({ call }) => call === block))
     const kept = tidyReply(message, inOrder)
     inquiry.add(kept.message, kept.calls, asking)
   }
 
-  /** Run the calls of one reply side by side. */
-  private async investigate(calls: readonly ToolCallBlock[], left: number, setting: Setting, signal: AbortSignal): Promise<AnsweredCall[]> {
-    const room = Math.min(left, CALLS_KEPT)
-    return Promise.all(calls.map(async (call, index) => {
-      if (index >= room || this.port.tools === undefined) return { call, answer: correction('too many calls'), failed: true }
-      this.tally.lookups += 1
-      const { text, isError } = await this.port.tools.run(call, [...setting.granted], signal)
-      const [shown = ''] = this.veil.texts([text])
-      const answer = this.known.answer(call, shown)
-      if (answer !== UNCHANGED) this.seen.add(shown)
-      return { call, answer, failed: isError }
+  /** Run the first `left` calls of one reply side by side; together their results take the room there is. */
+  private async investigate(calls: readonly ToolCallBlock[], left: number, inquiry: Inquiry, setting: Setting, signal: AbortSignal): Promise<AnsweredCall[]> {
+    const { tools } = this.port
+    const running = tools === undefined ? [] : calls.slice(0, Math.max(0, left))
+    this.tally.lookups += running.length
+    const results = await Promise.all(running.map(call => tools!.run(call, [...setting.granted], signal)))
+    // After a reset nothing of it stands anywhere.
+    if (!this.stands(inquiry)) return []
+    const texts = this.veil.texts(results.map(({ text }) => text))
+    const answers = this.known.answerAll(running, texts, this.roomLeft(inquiry, setting))
+    for (const answer of answers) if (answer !== UNCHANGED) this.seen.add(answer)
+    return calls.map((call, index) => ({
+      call, answer: answers[index] ?? correction('too many calls'), failed: results[index]?.isError ?? true,
     }))
   }
 
@@ -228,7 +217,7 @@ export class Chat {
     this.shownPlan = batch.plan
     this.remarks = this.remarks.slice(batch.remarks)
     this.port.onReconfirmed(batch.asked)
-    this.abandon()
+    this.inquiry = undefined
   }
 
   private count(end: Verdict['kind'] | undefined, inquiry: Inquiry, cut: boolean): void {
@@ -244,7 +233,7 @@ export class Chat {
     let batch = this.compose(backlog, setting)
     const tried = new Set<UpkeepStep>()
     while (batch.messages.length > 0 && !this.conversation.fresh) {
-      const plan = planUpkeep(this.sizes(batch, setting), tried, this.possible(setting))
+      const plan = planUpkeep(this.meter.sizes(this.conversation.with(batch.messages), withRoomToLook(setting)), tried, this.possible(setting))
       if (plan.kind === 'none') break
       tried.add(plan.kind)
       this.port.debug(`upkeep: ${plan.kind}, ${plan.reason}`)
@@ -266,27 +255,33 @@ export class Chat {
     switch (step) {
       case 'drop-results': return this.dropResults()
       case 'promote':
-        this.long = true
+        this.longer = 'used'
         return
       case 'summarise': return this.summarise(setting, signal)
       case 'clear': {
-        this.clear()
         const { entries, at } = this.port.present()
-        backlog.restart(entries, at)
+        const { last = { ...at, entries } } = backlog
+        // What the agent has done since the last update was cut comes with the next one.
+        const end = entries.lastIndexOf(last.entries.at(-1)!)
+        this.clear()
+        backlog.restart(end < 0 ? entries : entries.slice(0, end + 1), last)
       }
     }
   }
 
   /** Have the reviewer put its older reviews into words of its own. A summary that fails changes nothing. */
   private async summarise(setting: Setting, signal: AbortSignal): Promise<void> {
-    this.reread = 0
+    this.meter.forget()
     const { epoch } = this
     const result = await this.call(setting, this.conversation.with(toMessages([summaryRequest.trim()])), signal)
     if (result.kind !== 'reply' || epoch !== this.epoch) return
     const summary = textOf(result.message.content)
     if (summary.trim() === '' || judgeReply(result.message, this.seen).kind === 'unsafe') return
-    const kept = this.conversation.newestWithin(setting.bound * KEPT_SHARE, messageTokens)
-    this.conversation.replaceOlder(toMessages([...renderHead(this.pinned(), []), renderSummary(summary)]), kept)
+    const weigh = (messages: readonly Message[]) => this.meter.weigh(messages)
+    const kept = this.conversation.newestWithin(Math.min(setting.bound, weigh(this.conversation.messages)) * KEPT_SHARE, weigh)
+    const lead = (share: number) => toMessages([...renderHead(this.pinned(), [], share), renderSummary(summary)])
+    const whole = lead(1)
+    this.conversation.replaceOlder(weigh(whole) <= setting.bound * HEAD_SHARE ? whole : lead(setting.bound * HEAD_SHARE / weigh(whole)), kept)
     this.forgetShown()
   }
 
@@ -294,12 +289,12 @@ export class Chat {
     if (this.conversation.dropResults()) this.known.clear()
   }
 
-  /** Whether nothing more may be looked up for want of room; old results go first. */
-  private isFull(inquiry: Inquiry, setting: Setting): boolean {
-    const size = () => this.sizeOf(this.conversation.with(inquiry.messages), setting)
-    if (size() <= setting.bound) return false
-    this.dropResults()
-    return size() > setting.bound
+  /** Tokens, by estimate, that may still be looked up in a review; none or fewer when too little is free. Old results go first. */
+  private roomLeft(inquiry: Inquiry, setting: Setting): number {
+    const room = () => setting.bound - this.meter.request(this.conversation.with(inquiry.messages), setting)
+    const needed = setting.bound * LOOK_SHARE
+    if (room() < needed) this.dropResults()
+    return room() < needed ? 0 : this.meter.estimate(room())
   }
 
   private compose(backlog: Backlog, setting: Setting): Batch {
@@ -307,17 +302,29 @@ export class Chat {
     const input = {
       updates: backlog.take().map(update => this.veil.update(update)),
       pinned: this.conversation.fresh ? this.pinned() : this.port.pinned(),
-      fresh: this.conversation.fresh, gap: backlog.gap, shownPlan: this.shownPlan, remarks: this.remarks,
+      fresh: this.conversation.fresh, gap: this.veil.value(backlog.gap), shownPlan: this.shownPlan, remarks: this.remarks,
       stale: this.port.stale(), sameResult: this.results.find, hide: (texts: readonly string[]) => this.veil.texts(texts),
     }
     const batch = composeBatch(input, config)
-    const [size, room] = [messageTokens(batch.messages) * this.scale, setting.bound * BATCH_SHARE]
-    if (size <= room) return batch
-    return composeBatch(input, { ...config, maxDeltaChars: Math.floor(Math.min(config.maxDeltaChars, textLength(batch.messages)) * room / size) })
+    const share = setting.bound * BATCH_SHARE / this.meter.weigh(batch.messages)
+    if (share >= 1) return batch
+    const delta = textLength(batch.messages.slice(-batch.shown.size))
+    return composeBatch({ ...input, share }, { ...config, maxDeltaChars: Math.max(LEAST_DELTA, Math.floor(delta * share)) })
   }
 
-  private prepare(signal: AbortSignal) {
-    return this.desk.prepare(this.long, text => this.veil.text(text), this.callOptions(signal))
+  private async prepare(signal: AbortSignal): ReturnType<Desk['prepare']> {
+    const prepare = (longer?: Route) => this.desk.prepare(longer, text => this.veil.text(text), this.callOptions(signal))
+    const route = this.longer === 'used' ? longRouteOf(this.port.config()) : undefined
+    const prepared = await prepare(route)
+    if (prepared.kind !== 'failed' || route === undefined) return prepared
+    this.leaveLonger(route, prepared.failure)
+    return prepare()
+  }
+
+  /** The model for long conversations is no help: the configured one goes on, with a conversation that fits it. */
+  private leaveLonger(route: Route, failure: LlmFailure): void {
+    this.desk.tellLonger(route, describeFailure(failure))
+    if (this.longer === 'used') this.longer = 'failed'
   }
 
   private async call(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult> {
@@ -326,32 +333,12 @@ export class Chat {
     if (result.kind === 'aborted') return result
     this.tally.charge(result.usage)
     if (result.kind === 'failed') this.tally.failed += 1
-    else if (result.usage !== undefined) this.calibrate(result.usage, setting.fixed + messageTokens(messages))
+    else if (result.usage !== undefined) this.meter.learn(result.usage, messages, setting)
     return result
   }
 
-  private calibrate({ inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: { inputTokens: number, cacheReadTokens?: number, cacheWriteTokens?: number }, estimate: number): void {
-    const reported = inputTokens + cacheReadTokens + cacheWriteTokens
-    if (reported > 0) this.scale = Math.min(GREATEST_SCALE, Math.max(LEAST_SCALE, reported / estimate))
-  }
-
-  private sizes(batch: Batch, setting: Setting): Sizes {
-    return {
-      next: this.sizeOf(this.conversation.with(batch.messages), setting), bound: setting.bound,
-      rebuilt: this.rebuiltSize(setting), reread: this.reread,
-    }
-  }
-
-  private sizeOf(messages: readonly Message[], { fixed }: Setting): number {
-    return (fixed + messageTokens(messages)) * this.scale
-  }
-
-  private rebuiltSize({ fixed }: Setting): number {
-    return fixed * this.scale + 2 * SUMMARY_TOKENS
-  }
-
   private possible({ config }: Setting): readonly UpkeepStep[] {
-    const longer = !this.long && longRouteOf(config) !== undefined
+    const longer = this.longer === 'unused' && longRouteOf(config) !== undefined
     return UPKEEP_STEPS.filter(step => (step !== 'promote' || longer) && (step !== 'summarise' || this.conversation.length > 1))
   }
 
@@ -361,8 +348,8 @@ export class Chat {
     this.known.clear()
     this.desk.forgetTools()
     this.shownPlan = undefined
-    this.reread = 0
-    this.long = false
+    this.meter.forget()
+    this.longer = 'unused'
   }
 
   private pinned(): Pinned {
@@ -377,6 +364,11 @@ export class Chat {
   private callOptions(signal: AbortSignal): CallOptions {
     return { timeoutMs: this.port.config().timeout * 1000, clock: this.port.clock, signal }
   }
+}
+
+/** A review that begins has to find room for what it looks up. */
+function withRoomToLook({ bound, fixed, granted }: Setting): Load {
+  return { bound: granted.size === 0 ? bound : bound * (1 - LOOK_SHARE), fixed }
 }
 
 function textLength(messages: readonly Message[]): number {

@@ -25,24 +25,28 @@ const INSTRUCTIONS_LIMIT = 8_000
 const SUMMARY_LIMIT = 8_000
 const NOTES_SHOWN = 20
 const NOTE_SHOWN_LIMIT = 300
+/** However little room there is, so much of each text is shown. */
+const LEAST_SHOWN = 100
 
 /**
  * Texts to put before the first batch of a fresh conversation.
  * @param batch - entries about to be shown; what stands in them is not repeated.
+ * @param share - how much of the usual lengths there is room for.
  */
-export function renderHead(pinned: Pinned, batch: readonly Entry[]): string[] {
+export function renderHead(pinned: Pinned, batch: readonly Entry[], share = 1): string[] {
+  const fit = (limit: number) => Math.max(LEAST_SHOWN, Math.floor(limit * Math.min(1, share)))
   const shown = new Set(batch.flatMap(entry => entry.kind === 'user' || entry.kind === 'context' ? [entry.text] : []))
   const texts: string[] = []
   if (pinned.cwd !== undefined) texts.push(`Working folder: ${pinned.cwd}`)
   const rules = pinned.instructions.filter(text => !shown.has(text)).join('\n\n').trim()
-  if (rules !== '') texts.push(renderContext('instructions', elide(rules, INSTRUCTIONS_LIMIT, omission)))
-  if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, PINNED_LIMIT)}`)
+  if (rules !== '') texts.push(renderContext('instructions', elide(rules, fit(INSTRUCTIONS_LIMIT), omission)))
+  if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, fit(PINNED_LIMIT))}`)
   if (pinned.latest !== undefined && pinned.latest !== pinned.task && !shown.has(pinned.latest)) {
-    texts.push(`The user's latest message:\n**user:** ${truncate(pinned.latest, PINNED_LIMIT)}`)
+    texts.push(`The user's latest message:\n**user:** ${truncate(pinned.latest, fit(PINNED_LIMIT))}`)
   }
   if (pinned.notes.length > 0) {
     const lines = pinned.notes.slice(-NOTES_SHOWN)
-      .map(note => `- ${note.severity}, ${note.fate}: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
+      .map(note => `- ${note.severity}, ${note.fate}: ${truncate(note.text.replace(/\s+/g, ' '), fit(NOTE_SHOWN_LIMIT))}`)
     texts.push(`Notes you gave before:\n${lines.join('\n')}`)
   }
   if (pinned.muted.length > 0) texts.push(`The user wants to hear nothing about: ${pinned.muted.join('; ')}`)

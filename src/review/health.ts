@@ -37,7 +37,7 @@ export class Health {
   private cooling = 0
   private quarantines = 0
   private toldNoModel = false
-  /** The model that was configured when the reviewer stopped: only another one is a new chance. */
+  /** The model that was configured when the reviewer stopped or lost a batch: only another one is a new chance. */
   private stoppedAt = ''
 
   constructor(port: HealthPort) {
@@ -66,11 +66,12 @@ export class Health {
     this.state = { kind: 'running' }
     this.lost = 0
     this.cooling = 0
+    this.stoppedAt = ''
   }
 
   /** Whether `route`, the model now configured, is a chance it has not had. */
   isNewChance(route: string): boolean {
-    return !this.isAtWork && route !== this.stoppedAt
+    return !this.mayReview && route !== this.stoppedAt
   }
 
   succeeded(): void {
@@ -83,9 +84,10 @@ export class Health {
     this.state = { kind: 'failing', reason }
   }
 
-  /** A batch was given up. */
-  lose(reason: string): void {
+  /** A batch was given up. @param route - the model that is configured. */
+  lose(reason: string, route: string): void {
     this.lost += 1
+    this.stoppedAt = route
     this.failing(reason)
     if (this.lost === 1) this.port.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
     if (this.lost >= COOLING_DROPS) this.cooling = Math.min(BACKLOG_LIMIT, 2 ** (this.lost - COOLING_DROPS + 1))

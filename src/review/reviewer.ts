@@ -222,7 +222,7 @@ export class Reviewer {
 
   private lose(what: 'taken' | 'all', reason: string): void {
     this.drop(what)
-    this.health.lose(reason)
+    this.health.lose(reason, configuredRoute(this.port.config()))
   }
 
   /** The run is over and the last reviews failed. */

@@ -2,6 +2,7 @@
 
 import type { Message } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
+import { elide } from '../text.ts'
 
 /** What makes a conversation smaller, in the order in which it is tried. */
 export const UPKEEP_STEPS = ['drop-results', 'promote', 'summarise', 'clear'] as const
@@ -40,12 +41,13 @@ const PATIENCE = 5
  * @param possible - steps that can be taken at all.
  */
 export function planUpkeep(sizes: Sizes, tried: ReadonlySet<UpkeepStep>, possible: readonly UpkeepStep[]): Upkeep {
-  const started = tried.size > 0
-  if (sizes.next > (started ? sizes.bound * (1 - ROOM_AFTER) : sizes.bound)) {
+  // The first step is always possible: what began without it was done for the cost, and may fail without harm.
+  const makesRoom = tried.has(UPKEEP_STEPS[0])
+  if (sizes.next > (makesRoom ? sizes.bound * (1 - ROOM_AFTER) : sizes.bound)) {
     const step = possible.find(candidate => !tried.has(candidate))
     return step === undefined ? { kind: 'none' } : { kind: step, reason: 'over the bound' }
   }
-  const dear = !started && possible.includes('summarise') && sizes.reread * CACHED > PATIENCE * rebuildCost(sizes)
+  const dear = tried.size === 0 && possible.includes('summarise') && sizes.reread * CACHED > PATIENCE * rebuildCost(sizes)
   return dear ? { kind: 'summarise', reason: 'dearer to re-read than to rebuild' } : { kind: 'none' }
 }
 
@@ -77,6 +79,13 @@ export function textTokens(text: string): number {
   let wide = 0
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 0x2e7f) wide += 1
   return Math.ceil((text.length - wide) / CHARS_PER_TOKEN + wide * TOKENS_PER_WIDE)
+}
+
+/** A text cut in its middle to so many tokens, by estimate; what is left out is said. */
+export function fitText(text: string, tokens: number): string {
+  const size = textTokens(text)
+  if (size <= tokens) return text
+  return elide(text, Math.floor(text.length * Math.max(0, tokens) / size), left => `[cut: ${left} characters here, for want of room]`)
 }
 
 /** Tokens of messages, by estimate; counted once a message, as they never change. */
