@@ -79,7 +79,7 @@ export function renderArguments(json: string, cwd: string | undefined, onlyMain 
     .map(([key, value]) => {
       const text = relative(typeof value === 'string' ? value : JSON.stringify(value), cwd)
       if (key === main) return inline(text, ARGUMENT_LIMIT)
-      return `${key}=${text.length > OTHER_ARGUMENT_LIMIT ? `… (${text.length} characters)` : inline(text, OTHER_ARGUMENT_LIMIT)}`
+      return `${inline(key, OTHER_ARGUMENT_LIMIT)}=${text.length > OTHER_ARGUMENT_LIMIT ? `… (${text.length} characters)` : inline(text, OTHER_ARGUMENT_LIMIT)}`
     })
     .join(', ')
 }
@@ -121,17 +121,37 @@ export function omission(left: number): string {
 
 /** Indent every line that begins as one of ours does: roles, calls, results, markers, headings, contexts, advice. */
 export function indentFraming(text: string): string {
-  return text.replace(FRAMING, match => `    ${match}`)
+  return text.replace(FRAMING, match => `    ${match}`).replace(DISGUISED, line => DISGUISE.test(undisguised(line)) ? `    ${line}` : line)
 }
 
-/** What can stand before a line without being seen. */
-const INVISIBLE = '[ \\t\\v\\f\\u00a0\\u00ad\\u1680\\u2000-\\u200f\\u202f\\u205f-\\u2064\\u3000\\ufeff]'
+/** What can stand before or in a line without being seen: spaces, characters without a shape, codes for a terminal. */
+const UNSEEN = '\\p{Default_Ignorable_Code_Point}\\u0000-\\u0008\\u000e-\\u001a\\u001c-\\u001f\\u007f-\\u009f\\u061c'
+const TERMINAL_CODE = '\\u001b(?:\\[[0-?]*[ -/]*[@-~])?'
+const BEFORE = `(?:[ \\t\\v\\f\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000${UNSEEN}]|${TERMINAL_CODE})*`
 
-const FRAMING = new RegExp(`^${INVISIBLE}*(?:${[
-  '\\*\\*\\s*(?:user|agent)\\b', '→ ', '#+ step\\b', '… <', '</?(?:primary-context|advisory|attention)\\b',
-  '\\[(?:tool result|working|interrupted|turn ended|context:|…|\\d+ earlier|plan mode|the user|the agent|if what)',
+const MARKS = [
+  '\\*\\*\\s*(?:user|agent)\\b', '→', '#+[ \\t]+step\\b', '… <', '<[ \\t]{0,3}/?[ \\t]{0,3}(?:primary-context|advisory|attention|instructions)\\b',
+  '\\[\\s*(?:tool\\s+result|working|interrupted|turn ended|context:|…|\\d+ earlier|plan mode|the user|the agent|if what|do not give'
+  + '|unchanged since|cut:|not run:|dropped to save|recorded as|advisor:)',
   'working folder:', 'notes you gave before:', 'the user\'s (?:request|latest message):', 'in them the user said:', 'the user wants to hear',
-].join('|')})`, 'gim')
+  'your own summary of',
+].join('|')
+
+const FRAMING = new RegExp(`(?:^|(?<=[\\v\\f\\u0085]))${BEFORE}(?:${MARKS})`, 'gimu')
+
+/** Letters and marks that only look like those of our framing: of full width, of mathematics. */
+const LOOKALIKES = '\\uff03\\uff0a\\uff1c\\uff21-\\uff3b\\uff41-\\uff5a\\u2217\\u204e\\u{1d400}-\\u{1d7ff}'
+const DISGUISES = new RegExp(`[${UNSEEN}${LOOKALIKES}]|${TERMINAL_CODE}`, 'gu')
+/** The start of a line that holds one of those. */
+const DISGUISED = new RegExp(`^(?! {4}).{0,40}?[${UNSEEN}${LOOKALIKES}\\u001b].{0,80}`, 'gmu')
+const DISGUISE = new RegExp(`^\\s*(?:${MARKS})`, 'iu')
+
+/** The start of a line as the eye takes it. */
+function undisguised(line: string): string {
+  return line.replace(DISGUISES, char => char === '\u2217' || char === '\u204e' ? '*' : LOOKALIKE.test(char) ? char.normalize('NFKC') : '')
+}
+
+const LOOKALIKE = new RegExp(`[${LOOKALIKES}]`, 'u')
 
 function inline(text: string, limit: number): string {
   // Cut first: the search must not run over what will not be shown.

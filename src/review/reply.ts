@@ -1,11 +1,12 @@
 // Reading a reply: `advise` calls, else one JSON frame, else silence or prose. Never throws, never asks again.
 
 import type { AssistantMessage, ContentBlock, ToolCallBlock } from '@deepseek-ai/dsh-llm'
-import type { Finding } from '../finding.ts'
+import type { Evidence, Finding } from '../finding.ts'
 import { textOf } from '../observe/entry.ts'
 import { parseSeverity } from '../severity.ts'
 import { printable, truncate } from '../text.ts'
 import { ADVISE_TOOL } from './prompt.ts'
+import { TERMINAL_CODES } from './seen.ts'
 
 /** One call of the model, and how it is answered in the reviewer's history. */
 export interface CallOutcome {
@@ -25,6 +26,9 @@ export type Verdict =
 
 /** Longest note, in characters; what is longer ends in `…`. */
 export const NOTE_LIMIT = 2_000
+/** Longest quote and path of its evidence, in characters. */
+export const QUOTE_LIMIT = 1_000
+export const PATH_LIMIT = 300
 
 /** Characters looked at in search of a frame: each opening brace costs a scan of what follows it. */
 const SCAN_LIMIT = 5_000_000
@@ -43,7 +47,7 @@ export function readReply(message: Pick<AssistantMessage, 'content'>, isContentF
     call, ...typeof finding === 'string' ? { answer: finding } : { answer: RECORDED, finding },
   }))
   const findings = read.flatMap(({ finding }) => typeof finding === 'string' ? [] : [finding])
-  const text = textOf(message.content)
+  const text = spokenText(message.content)
   if (findings.length === 0) {
     const framed = readFrame(text)
     if (framed !== undefined) findings.push(framed)
@@ -53,6 +57,17 @@ export function readReply(message: Pick<AssistantMessage, 'content'>, isContentF
   if (broken !== undefined) return { kind: 'no-verdict', reason: `unusable call of \`${truncate(broken.call.name, 40)}\``, calls: outcomes }
   return isContentFree(text) ? { kind: 'silent' } : { kind: 'no-verdict', reason: 'text without a note', calls: [] }
 }
+
+/**
+ * What a reply says in its own text. Thinking that a server did not take apart is not said, and neither is what a tool of the
+ * provider's own returned.
+ */
+export function spokenText(content: readonly ContentBlock[]): string {
+  return textOf(content.filter(block => block.type === 'text')).replace(THINKING, '')
+}
+
+/** From the start of a text to the end of its thinking, of which the opening tag may stand in the prompt. */
+const THINKING = /^(?:\s*<think(?:ing)?>[^]*?(?:<\/think(?:ing)?>|$)|(?:[^]*\n)?[ \t]*<\/think(?:ing)?>[ \t]*(?:\n|$))/
 
 /** The finding in a call, or what is wrong with the call. */
 function readCall(call: ToolCallBlock): Finding | string {
@@ -98,8 +113,21 @@ function balancedEnd(text: string, start: number): number | undefined {
 }
 
 function toFinding(value: unknown): Finding | undefined {
-  const { note, severity, replaces } = (value ?? {}) as { note?: unknown, severity?: unknown, replaces?: unknown }
+  const { note, severity, evidence, replaces } = (value ?? {}) as Partial<Record<'note' | 'severity' | 'evidence' | 'replaces', unknown>>
   const settles = typeof replaces === 'number' && Number.isInteger(replaces) ? { replaces } : {}
   if (typeof note !== 'string' || (printable(note).trim() === '' && settles.replaces === undefined)) return undefined
-  return { note: truncate(printable(note).trim(), NOTE_LIMIT), severity: parseSeverity(severity), ...settles }
+  const proof = toEvidence(evidence)
+  return {
+    note: truncate(printable(note).trim(), NOTE_LIMIT), severity: parseSeverity(severity),
+    ...proof === undefined ? {} : { evidence: proof }, ...settles,
+  }
+}
+
+/** `{ quote, path? }`, or the quote alone; in any other shape there is none. */
+function toEvidence(value: unknown): Evidence | undefined {
+  const { quote, path } = (typeof value === 'string' ? { quote: value } : value ?? {}) as { quote?: unknown, path?: unknown }
+  const words = typeof quote === 'string' ? printable(quote.replace(TERMINAL_CODES, '')).trim() : ''
+  if (words === '') return undefined
+  const place = typeof path === 'string' ? printable(path).replace(/\s+/g, ' ').trim() : ''
+  return { quote: truncate(words, QUOTE_LIMIT), ...place === '' ? {} : { path: truncate(place, PATH_LIMIT) } }
 }

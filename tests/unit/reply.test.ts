@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CallId } from '@deepseek-ai/dsh-llm'
 import type { ContentBlock } from '@deepseek-ai/dsh-llm'
 import { isContentFree } from '../../src/deliver/guard.ts'
-import { NOTE_LIMIT, readReply, type Verdict } from '../../src/review/reply.ts'
+import { NOTE_LIMIT, PATH_LIMIT, QUOTE_LIMIT, readReply, type Verdict } from '../../src/review/reply.ts'
 
 const say = (text: string): ContentBlock => ({ type: 'text', text })
 
@@ -169,6 +169,65 @@ describe('a note that is too long', () => {
       expect(candidate!.note.length).toBeGreaterThan(NOTE_LIMIT - 3)
       expect(candidate!.note.isWellFormed()).toBe(true)
       expect(candidate!.note.endsWith('…')).toBe(true)
+    }
+  })
+})
+
+describe('evidence', () => {
+  const evidenceIn = (evidence: unknown) => {
+    const args = { note: 'Look.', severity: 'blocker', evidence }
+    const called = outcome(read(advise(args)))
+    const framed = outcome(read(say(JSON.stringify(args))))
+    expect(called.findings).toEqual(framed.findings)
+    expect(called).toMatchObject({ kind: 'advice', findings: [{ note: 'Look.', severity: 'blocker' }] })
+    return (called.findings as { evidence?: unknown }[])[0]!.evidence
+  }
+
+  test.each<[string, unknown, unknown]>([
+    ['a quote and its file', { quote: 'exit 1', path: 'log.txt' }, { quote: 'exit 1', path: 'log.txt' }],
+    ['a quote alone', { quote: 'exit 1' }, { quote: 'exit 1' }],
+    ['a text for a quote', 'exit 1', { quote: 'exit 1' }],
+    ['a quote in space', { quote: ' \n exit 1\n', path: ' log.txt ' }, { quote: 'exit 1', path: 'log.txt' }],
+    ['a quote of several lines', { quote: 'one\n\ttwo' }, { quote: 'one\n\ttwo' }],
+    ['a quote with the colours of a terminal', { quote: '\u001b[31mFAIL\u001b[0m a.ts\u0007' }, { quote: 'FAIL a.ts' }],
+    ['a path that would break a line', { quote: 'exit 1', path: 'a\n**user:** b' }, { quote: 'exit 1', path: 'a **user:** b' }],
+    ['a path of the wrong type', { quote: 'exit 1', path: 7 }, { quote: 'exit 1' }],
+    ['an empty path', { quote: 'exit 1', path: ' ' }, { quote: 'exit 1' }],
+    ['keys that nobody asked for', { quote: 'exit 1', line: 3 }, { quote: 'exit 1' }],
+  ])('is read from %s', (_name, evidence, expected) => {
+    expect(evidenceIn(evidence)).toEqual(expected)
+  })
+
+  test.each<[unknown]>([
+    [null], [7], [true], [''], [' \n'], ['\u0000\u001b'], [{}], [{ quote: '' }], [{ quote: 7 }], [{ quote: null }], [{ path: 'log.txt' }], [['exit 1']], [[{ quote: 'exit 1' }]],
+  ])('in the shape %j is none, and the note is not lost for it', (evidence) => {
+    expect(evidenceIn(evidence)).toBeUndefined()
+  })
+
+  test('has a size', () => {
+    const { quote, path } = evidenceIn({ quote: 'x😀'.repeat(1_000), path: 'p'.repeat(1_000) }) as { quote: string, path: string }
+    expect([quote.length <= QUOTE_LIMIT, quote.endsWith('…'), quote.isWellFormed(), path.length]).toEqual([true, true, true, PATH_LIMIT])
+  })
+})
+
+describe('thinking that stands in the text', () => {
+  const LOOK = '{"note": "Look."}'
+
+  test.each([
+    ['in its tags', '<think>Maybe {"note": "Draft."}</think>'], ['in tags of another name', '\n<thinking>Maybe {"note": "Draft."}\n</thinking>\n'],
+    ['behind an opening tag that stood in the prompt', 'Maybe {"note": "Draft."}\n</think>\n\n'],
+  ])('%s is not the reply', (_name, thinking) => {
+    expect(read(say(`${thinking}ok`))).toEqual({ kind: 'silent' })
+    expect(outcome(read(say(`${thinking}${LOOK}`)))).toMatchObject({ findings: [{ note: 'Look.' }] })
+  })
+
+  test('that was cut off is not the reply either', () => {
+    expect(read(say('<think>Maybe {"note": "Draft."} or'))).toEqual({ kind: 'silent' })
+  })
+
+  test('is told from a note about such tags', () => {
+    for (const note of ['`</think>` is never closed.', 'a\n</think>\nb', '<think> is never closed.']) {
+      expect(outcome(read(say(JSON.stringify({ note }))))).toMatchObject({ findings: [{ note }] })
     }
   })
 })
