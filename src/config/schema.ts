@@ -2,8 +2,10 @@
 
 import { inspect } from 'node:util'
 import z from '@deepseek-ai/schemastery'
+import { patternFault } from '../redact/patterns.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import { truncate } from '../text.ts'
+import { parseSelector } from './environment.ts'
 
 /** When an update is reviewed: after every step, after steps that changed something, or once a turn. */
 export type ReviewAt = 'step' | 'mutation' | 'turn'
@@ -114,14 +116,40 @@ const knownKeys = z.transform(z.any(), (value: unknown) => {
   if (typeof value !== 'object' || value === null) return undefined
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(fields, key)) continue
-    const shown = truncate(show((value as Record<string, unknown>)[key]), 80)
+    const shown = shortly((value as Record<string, unknown>)[key])
     throw new z.ValidationError(`unknown key "${truncate(key, 80)}" (value ${shown}); allowed: ${Object.keys(fields).join(', ')}`, {})
   }
   return undefined
 })
 
+/** Pass on what can be read: texts that have to be a model or an expression. What is no text at all is refused by its field. */
+const readable = z.transform(z.any(), (value: unknown) => {
+  const { longContextModel, redactPatterns } = (value ?? {}) as Partial<Record<keyof Config, unknown>>
+  checkSelector('longContextModel', longContextModel)
+  checkPatterns('redactPatterns', redactPatterns)
+  return undefined
+})
+
+function checkSelector(key: keyof Config, value: unknown): void {
+  if (typeof value !== 'string' || value.trim() === '' || parseSelector(value.trim()) !== undefined) return
+  throw new z.ValidationError(`expected provider/model[:effort], or '' for none, but got ${shortly(value)}`, { path: [key] })
+}
+
+function checkPatterns(key: keyof Config, value: unknown): void {
+  if (!Array.isArray(value)) return
+  for (const [index, pattern] of value.entries()) {
+    const fault = typeof pattern === 'string' ? patternFault(pattern) : undefined
+    if (fault === undefined) continue
+    throw new z.ValidationError(`expected a regular expression as JavaScript reads it but got ${shortly(pattern)}: ${fault}`, { path: [key, index] })
+  }
+}
+
+function shortly(value: unknown): string {
+  return truncate(show(value), 80)
+}
+
 /** @throws {ValidationError} naming the field, the value and what is allowed. */
-export const Config = z.intersect([knownKeys, z.object(fields)]).default({} as never) as unknown as z<Config>
+export const Config = z.intersect([knownKeys, readable, z.object(fields)]).default({} as never) as unknown as z<Config>
 
 /** Every key with its default, in the order of the documentation. */
 export const defaults: Config = Config({} as never)

@@ -17,8 +17,10 @@ function refusal(written: unknown): string {
 test('every key has its documented default', () => {
   const documented = {
     enabled: false, provider: '', model: '', effort: 'low', systemPrompt: '', reviewAt: 'step', reviewEvery: 1, immuneTurns: 3,
-    maxDeltaMessages: 60, maxDeltaChars: 48_000, includeReasoning: false, syncBacklog: 'off', notesPerUpdate: 1,
-    maxSeverity: 'blocker', reconfirmAfter: 3, subagents: false, timeout: 90, reopen: 1, drain: 600,
+    maxDeltaMessages: 60, maxDeltaChars: 48_000, includeReasoning: false, syncBacklog: 'off',
+    tools: ['read', 'grep', 'glob'], toolCalls: 12, notesPerUpdate: 1, maxSeverity: 'blocker', evidence: 'blocker', reconfirmAfter: 3,
+    subagents: false, redact: true, redactPatterns: [], maxContextTokens: 48_000, longContextModel: '', trustedWorkspaces: [],
+    timeout: 90, reopen: 1, drain: 600,
   }
   expect(defaults).toMatchObject(documented)
   expect(parse({})).toEqual(defaults)
@@ -32,7 +34,7 @@ test('a missing row is the defaults, and so is an empty one', () => {
 /** Whole numbers: the key, its least and its greatest value. */
 const WHOLE = [
   ['reviewEvery', 1, 1000], ['immuneTurns', 0, 1000], ['maxDeltaMessages', 0, 10_000], ['maxDeltaChars', 1_000, 1_000_000],
-  ['notesPerUpdate', 1, 8], ['reconfirmAfter', 0, 1000], ['timeout', 1, 3600], ['reopen', 0, 5], ['drain', 0, 3600],
+  ['toolCalls', 1, 100], ['notesPerUpdate', 1, 8], ['maxContextTokens', 8_000, 2_000_000], ['reconfirmAfter', 0, 1000], ['timeout', 1, 3600], ['reopen', 0, 5], ['drain', 0, 3600],
 ] as const
 
 describe.each(WHOLE)('%s', (key, min, max) => {
@@ -55,7 +57,7 @@ describe.each(['provider', 'model', 'effort', 'systemPrompt'] as const)('%s', (k
   })
 })
 
-describe.each(['enabled', 'includeReasoning'] as const)('%s', (key) => {
+describe.each(['enabled', 'includeReasoning', 'redact'] as const)('%s', (key) => {
   test('takes true and false', () => {
     for (const value of [true, false]) expect(parse({ [key]: value })[key]).toBe(value)
   })
@@ -68,6 +70,7 @@ describe.each(['enabled', 'includeReasoning'] as const)('%s', (key) => {
 /** Closed sets. */
 const CHOICES = [
   ['reviewAt', ['step', 'mutation', 'turn'], ['never', 'Step', '', 1, true]],
+  ['evidence', ['off', 'blocker', 'concern'], ['nit', 'all', 'Blocker', '', false, true]],
   ['maxSeverity', ['nit', 'concern', 'blocker'], ['critical', 'Blocker', '', 2, true]],
   ['syncBacklog', ['off', 1, 3, 5, '1', '3', '5'], [0, 2, 4, 6, '2', 'on', true, '', 1.5]],
   ['subagents', [true, false, [], ['explore'], ['explore', 'plan']], ['all', 1, [1], [true], { explore: true }]],
@@ -81,6 +84,48 @@ describe.each(CHOICES)('%s', (key, allowed, refused) => {
   test.each(refused.map(value => [value]))('refuses %j by name', (value) => {
     expect(refusal({ [key]: value })).toContain(key)
   })
+})
+
+/** Lists of texts: the key, and a list that fits. */
+const LISTS = [
+  ['tools', ['read', 'bash', 'mcp__db__query']], ['redactPatterns', ['ACME-\\d+', '(?i)customer-[a-z0-9]{4}']], ['trustedWorkspaces', ['/work/shop', 'C:\\shop']],
+] as const
+
+describe.each(LISTS)('%s', (key, list) => {
+  test('takes a list of texts, and an empty one', () => {
+    expect(parse({ [key]: list })[key]).toEqual(list)
+    expect(parse({ [key]: [] })[key]).toEqual([])
+  })
+
+  test.each(['read', true, 1, {}, [1], [['read']], ['read', {}]].map(value => [value]))('refuses %j by name', (value) => {
+    expect(refusal({ [key]: value })).toContain(key)
+  })
+})
+
+describe('longContextModel', () => {
+  test.each(['', '  ', 'p/m', 'p/m:high', ' p/m ', 'openrouter/anthropic/claude:low'])('takes %j', (value) => {
+    expect(parse({ longContextModel: value }).longContextModel).toBe(value)
+  })
+
+  test.each(['m', 'p/', '/m', 'p/m:', 'p /m', 'p/m low', 'x'.repeat(500)])('refuses %j with its name, its value and what is allowed', (value) => {
+    const message = refusal({ longContextModel: value })
+    expect(message).toContain('longContextModel')
+    expect(message).toContain(JSON.stringify(value).slice(0, 40))
+    expect(message).toContain('provider/model[:effort]')
+    expect(message.length).toBeLessThan(300)
+  })
+
+  test.each([[1], [true], [['p/m']], [{}]])('refuses %j by name', (value) => {
+    expect(refusal({ longContextModel: value })).toContain('longContextModel')
+  })
+})
+
+test.each(['(', '[a', 'a{2,1}', '', ' ', 'x*', '(a+)+', 'x'.repeat(2_000)])('redactPatterns refuses the expression %j with its place, its value and why', (pattern) => {
+  const message = refusal({ redactPatterns: ['fine', pattern] })
+  expect(message).toContain('redactPatterns[1]')
+  expect(message).toContain(JSON.stringify(pattern).slice(0, 40))
+  expect(message).toMatch(/expected a regular expression .+: .+/)
+  expect(message.length).toBeLessThan(400)
 })
 
 describe('an unknown key', () => {
@@ -123,6 +168,7 @@ describe('as a Standard Schema', () => {
 
   test.each([
     [{ reviewEvry: 1 }, 'reviewEvry'], [{ reviewEvery: 0 }, 'reviewEvery'], [{ provider: 1 }, 'provider'], [{ timeout: 0.5 }, 'timeout'],
+    [{ longContextModel: 'm' }, 'longContextModel'], [{ redactPatterns: ['('] }, 'redactPatterns'],
   ])('it gives issues instead of a throw for %j', (written, key) => {
     const { issues } = validate(written) as { issues: readonly { message: string, path?: readonly unknown[] }[] }
     expect(issues.length).toBeGreaterThan(0)
