@@ -14,11 +14,11 @@ import { composeBatch, type Batch } from './batch.ts'
 import { callModel, type CallOptions, type CallResult } from './call.ts'
 import { KnownCalls, UNCHANGED } from './calls.ts'
 import { Conversation, toMessages, type AnsweredCall } from './conversation.ts'
-import { configuredRoute, Desk, type DeskPort, type Setting } from './desk.ts'
+import { Desk, type DeskPort, type Setting } from './desk.ts'
 import { Seen } from './evidence.ts'
 import { renderHead, renderSummary, type Pinned } from './head.ts'
 import { correction, Inquiry } from './inquiry.ts'
-import { longRouteOf } from './model.ts'
+import { longRouteOf, routeKey } from './model.ts'
 import { judgeReply } from './quarantine.ts'
 import { readReply, type Verdict } from './reply.ts'
 import { ShownResults } from './results.ts'
@@ -81,7 +81,7 @@ export class Chat {
   private readonly veil = new Veil()
   /** The review under way, or one that a failed call broke off. */
   private inquiry: Inquiry | undefined
-  /** The model that was configured when the conversation began. */
+  /** The model that the conversation began with. */
   private heldWith = ''
   /** It goes on with the model for long conversations. */
   private long = false
@@ -129,7 +129,7 @@ export class Chat {
   async review(backlog: Backlog, signal: AbortSignal): Promise<ReviewEnd> {
     await this.port.refreshed()
     this.veil.use(await this.port.hider())
-    const route = configuredRoute(this.port.config())
+    const route = routeKey(this.port.route())
     const prepared = await this.prepare(signal)
     if (prepared.kind !== 'setting') return prepared
     if (this.heldWith !== route) this.clear()
