@@ -65,7 +65,9 @@ export class Account {
     const { prices, clock, day } = this.port
     const price = priceOf(model, prices(), clock.now())
     const usage = reported === undefined ? undefined : usageOf(reported)
-    const charge = { model, usage, cost: usage === undefined || price === undefined ? undefined : costOf(usage, price) }
+    const cost = usage === undefined || price === undefined ? undefined : costOf(usage, price)
+    // A price of `.nan` is a number to YAML, and would make every sum one.
+    const charge = { model, usage, cost: cost !== undefined && Number.isFinite(cost.amount) ? cost : undefined }
     addCall(this.own, charge.model, charge.usage, charge.cost)
     day?.charge(charge)
     return charge

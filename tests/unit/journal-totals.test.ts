@@ -80,7 +80,7 @@ test('lines that cross the borders of what is read at once are whole', async () 
 
 const WRITER = fileURLToPath(new URL('support/journal-writer.ts', import.meta.url))
 
-describe('two processes on one session', () => {
+describe('two processes on one session', { timeout: 30_000 }, () => {
   test('write whole lines among each other\'s, and their sums add up', async () => {
     const run = () => promisify(execFile)(process.execPath, [WRITER, folder, '150', '20000'])
     await Promise.all([run(), run()])

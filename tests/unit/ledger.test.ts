@@ -35,6 +35,12 @@ describe('a charge', () => {
     expect(ledger.session().models['x/y']).toMatchObject({ calls: 1, unpriced: 1, cost: {} })
   })
 
+  test('at a price that is no number leaves its cost unknown', () => {
+    const ledger = new Ledger({ clock: new HandClock(), prices: () => ({ [MODEL]: { input: NaN, output: 1, currency: 'USD' } }) })
+    expect(ledger.charge('', MODEL, REPORTED).cost).toBeUndefined()
+    expect(ledger.session().models[MODEL]).toMatchObject({ unpriced: 1, cost: {} })
+  })
+
   test('without usage counts as a call that told none', () => {
     const ledger = create()
     expect(ledger.charge('', MODEL, undefined)).toEqual({ model: MODEL, usage: undefined, cost: undefined })
