@@ -143,7 +143,11 @@ export class Lines {
   private warn(line: string): void {
     if (this.warned) return
     this.warned = true
-    this.port.onTrouble(line)
+    try {
+      this.port.onTrouble(line)
+    } catch {
+      // Nobody is left to hear it, and the writer has no caller who could.
+    }
   }
 }
 

@@ -91,6 +91,15 @@ describe('a folder that cannot be written', () => {
     expect(updates()).toEqual([1, 2, 3])
   })
 
+  test('is no trouble to anyone when the warning cannot be shown', async () => {
+    journal = new Journal({ folder: '/f', slug: '', clock, totals: emptyTotals, onTrouble: () => { throw new Error('gone') }, open: disk.open })
+    append(1)
+    await journal.flush()
+    disk.fault = 'none'
+    await journal.dispose()
+    expect(updates()).toEqual([1])
+  })
+
   test('is tried again when the clock was set back', async () => {
     append(1)
     await journal.flush()
