@@ -95,7 +95,7 @@ export class Account {
   }
 }
 
-/** All accounts of a session. Its subagents use the same one, so that they draw from the same budget. */
+/** All accounts of one session. A subagent has its own, as it has its own journal; a budget is held against the sum of both. */
 export class Ledger {
   private readonly port: LedgerPort
   private readonly accounts = new Map<string, Account>()
