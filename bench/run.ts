@@ -4,6 +4,7 @@ import { cpus, loadavg } from 'node:os'
 import { printBudget, type BudgetRow } from './budget.ts'
 import { Lab, type Benchmark } from './lab.ts'
 import { exit } from './exit.ts'
+import { journal } from './journal.ts'
 import { latency } from './latency.ts'
 import { listener } from './listener.ts'
 import { memory } from './memory.ts'
@@ -19,6 +20,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   memory,
   latency,
   exit,
+  journal,
   'package': packaged,
 }
 

@@ -56,6 +56,8 @@ export interface Config {
   maxContextTokens: number
   /** `provider/model[:effort]` that goes on with a conversation too long for the reviewer's own model. */
   longContextModel: string
+  /** `provider/model[:effort]` tried in order when the model fails for good or for quota. */
+  fallbacks: string[]
   /** Folders whose WATCHDOG.yml may choose models and grant any tool. */
   trustedWorkspaces: string[]
   /** Seconds one reviewer call may take, to its end. */
@@ -105,6 +107,7 @@ export const fields = {
   redactPatterns: z.array(z.string()).default([]),
   maxContextTokens: whole(8_000, 2_000_000, 48_000),
   longContextModel: z.string().default(''),
+  fallbacks: z.array(z.string()).default([]),
   trustedWorkspaces: z.array(z.string()).default([]),
   timeout: whole(1, 3600, 90),
   reopen: whole(0, 5, 1),

@@ -12,13 +12,13 @@ import { callModel, type CallOptions, type CallResult } from './call.ts'
 import { KnownCalls, UNCHANGED } from './calls.ts'
 import type { ChatPort } from './chat-port.ts'
 import { Conversation, toMessages, type AnsweredCall } from './conversation.ts'
-import { configuredRoute, Desk, type Setting } from './desk.ts'
+import { Desk, type Setting } from './desk.ts'
 import { Seen } from './evidence.ts'
 import { describeFailure } from './failure.ts'
 import { renderHead, renderSummary, type Pinned } from './head.ts'
 import { correction, Inquiry, type Asking } from './inquiry.ts'
 import { Meter, type Load } from './meter.ts'
-import { longRouteOf, type Route } from './model.ts'
+import { longRouteOf, routeKey, type Route } from './model.ts'
 import { judgeReply } from './quarantine.ts'
 import { readReply, type Verdict } from './reply.ts'
 import { ShownResults } from './results.ts'
@@ -58,7 +58,7 @@ export class Chat {
   private readonly meter = new Meter()
   /** The review under way, or one that a failed call broke off. */
   private inquiry: Inquiry | undefined
-  /** The model and the way of answering that were configured when the conversation began. */
+  /** The model and the way of answering that the conversation began with. */
   private heldWith = ''
   /** Whether it goes on with the model for long conversations. */
   private longer: 'unused' | 'used' | 'failed' = 'unused'
@@ -104,8 +104,7 @@ export class Chat {
     await this.port.refreshed()
     // What was shown before it had to be hidden must not be sent again.
     if (this.veil.use(await this.port.hider())) this.clear()
-    const config = this.port.config()
-    const held = `${configuredRoute(config)} ${config.tools.length === 0 ? 'frame' : 'tools'}`
+    const held = `${routeKey(this.port.route())} ${this.port.config().tools.length === 0 ? 'frame' : 'tools'}`
     if (this.heldWith !== held) this.clear()
     this.heldWith = held
     const prepared = await this.prepare(signal)

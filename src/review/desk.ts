@@ -16,6 +16,8 @@ export interface DeskPort {
   /** Tools to look with, where the session has any. */
   readonly tools: Toolbox | undefined
   config(): Config
+  /** The model to use now: the configured one or a fallback. */
+  route(): Route
   /** What WATCHDOG files add to the fixed text. */
   brief(): Brief
   /** One line to the user. */
@@ -81,7 +83,7 @@ export class Desk {
    */
   async prepare(longer: Route | undefined, hide: (text: string) => string, options: CallOptions): Promise<{ kind: 'setting', setting: Setting } | Exclude<CallResult, { kind: 'reply' }>> {
     const config = this.port.config()
-    const route = longer ?? routeOf(config)
+    const route = longer ?? this.port.route()
     const described = await this.models.describe(route, options)
     if (described.kind !== 'facts') return described
     const lookers = await this.offer(config)

@@ -12,11 +12,13 @@ import { Chat, type ChatPort } from './chat.ts'
 import { configuredRoute } from './desk.ts'
 import { classifyFailure, describeFailure, type FailureHistory } from './failure.ts'
 import { Health, type ReviewerState } from './health.ts'
+import { routeKey, type Route } from './model.ts'
 import { Progress } from './progress.ts'
+import { Routes, type Detour } from './routes.ts'
 
 export type { ReviewerState } from './health.ts'
 
-export interface ReviewerPort extends Omit<ChatPort, 'onQuarantine' | 'tell'> {
+export interface ReviewerPort extends Omit<ChatPort, 'onQuarantine' | 'route' | 'tell'> {
   /** A fault of ours that was contained. */
   report(error: unknown): void
   /** One line to the user about trouble that lasts, and what they can do about it. */
@@ -32,6 +34,7 @@ export class Reviewer {
   private readonly tally: Tally
   private readonly chat: Chat
   private readonly health: Health
+  private readonly routes = new Routes()
   private readonly backlog = new Backlog()
   private readonly progress = new Progress()
   private readonly lifetime = new AbortController()
@@ -43,12 +46,18 @@ export class Reviewer {
     this.port = port
     this.tally = tally
     this.health = new Health(port)
-    this.chat = new Chat(withQuarantine(port, reason => this.health.quarantine(reason)), tally)
+    this.chat = new Chat(extend(port, { route: () => this.route(), onQuarantine: reason => this.health.quarantine(reason) }), tally)
     this.checkModel()
   }
 
   get state(): ReviewerState {
     return this.health.state
+  }
+
+  /** The fallback in use, and why; none while the configured model answers. */
+  get detour(): (Detour & { readonly to: string }) | undefined {
+    const { detour } = this.routes
+    return detour === undefined ? undefined : { ...detour, to: routeKey(this.route()) }
   }
 
   /** Updates not reviewed yet. */
@@ -109,6 +118,7 @@ export class Reviewer {
   /** Try again after a pause, a halt or a missing model. */
   resume(): void {
     this.health.resume()
+    this.routes.reset()
     this.checkModel()
     this.wake()
   }
@@ -197,18 +207,38 @@ export class Reviewer {
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return this.newHistory()
       case 'pause': {
+        if (this.fallBack(reason, decision.retryMs)) return this.newHistory()
         const since = this.port.clock.now()
         const retryAt = decision.retryMs === undefined ? undefined : since + decision.retryMs
         this.health.stop({ kind: 'quota_exhausted', reason, since, retryAt }, configuredRoute(this.port.config()))
         return history
       }
       case 'halt':
+        if (this.fallBack(reason, undefined)) return this.newHistory()
         this.health.stop({ kind: 'halted', reason }, configuredRoute(this.port.config()))
         return history
       case 'no-model':
+        // A configured model that is not there yet is waited for; a fallback is not.
+        if (this.routes.detour !== undefined && this.fallBack(reason, undefined)) return this.newHistory()
         this.health.stop({ kind: 'no_model', reason }, configuredRoute(this.port.config()))
         return history
     }
+  }
+
+  /** The model to use now. Every change of it is one line to the user. */
+  private route(): Route {
+    const before = this.routes.detour
+    const route = this.routes.current(this.port.config(), this.port.clock.now())
+    if (before !== undefined && this.routes.detour === undefined) this.port.tell(`back to ${routeKey(route)}`)
+    return route
+  }
+
+  /** Go on with the next model. False when there is none left. */
+  private fallBack(reason: string, retryMs: number | undefined): boolean {
+    const next = this.routes.fail(this.port.config(), reason, retryMs, this.port.clock.now())
+    if (next.kind === 'exhausted') return false
+    this.port.tell(`${next.from} failed (${reason}); going on with ${routeKey(next.to)}`)
+    return true
   }
 
   private newHistory(): FailureHistory {
@@ -238,7 +268,7 @@ export class Reviewer {
   }
 }
 
-function withQuarantine(port: ReviewerPort, onQuarantine: ChatPort['onQuarantine']): ChatPort {
-  // A port may be made of getters: it is extended, not copied.
-  return Object.assign(Object.create(port) as ChatPort, { onQuarantine })
+/** A port may be made of getters: it is extended, not copied. */
+function extend(port: ReviewerPort, more: Pick<ChatPort, 'onQuarantine' | 'route'>): ChatPort {
+  return Object.assign(Object.create(port) as ChatPort, more)
 }
