@@ -195,11 +195,14 @@ export class Fold {
     }
   }
 
-  /** A baseline takes the place of what was shown before; anything else adds to it. */
+  /** A baseline takes the place of what was shown before; anything else adds to it. Of too many, the first and the newest are kept. */
   private learnInstructions({ content, source }: UserMessage): void {
     const text = textOf(content)
+    if (text.trim() === '') return
     const isBaseline = (source as { baseline?: boolean }).baseline === true
-    this.instructions = [...isBaseline ? [] : this.instructions, text].slice(-INSTRUCTIONS_LIMIT)
+    const earlier = isBaseline ? [] : this.instructions.filter(known => known !== text)
+    const gone = earlier.length < INSTRUCTIONS_LIMIT ? 0 : 1
+    this.instructions = [...earlier.slice(0, 1), ...earlier.slice(1 + gone), text]
   }
 
   private add(entry: Entry): undefined {

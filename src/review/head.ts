@@ -35,10 +35,12 @@ const LEAST_SHOWN = 100
  */
 export function renderHead(pinned: Pinned, batch: readonly Entry[], share = 1): string[] {
   const fit = (limit: number) => Math.max(LEAST_SHOWN, Math.floor(limit * Math.min(1, share)))
-  const shown = new Set(batch.flatMap(entry => entry.kind === 'user' || entry.kind === 'context' ? [entry.text] : []))
+  // By who says it: the same words of somebody else are not the user's.
+  const textsOf = (kind: 'user' | 'context') => new Set(batch.flatMap(entry => entry.kind === kind ? [entry.text] : []))
+  const [shown, told] = [textsOf('user'), textsOf('context')]
   const texts: string[] = []
   if (pinned.cwd !== undefined) texts.push(`Working folder: ${pinned.cwd}`)
-  const rules = pinned.instructions.filter(text => !shown.has(text)).join('\n\n').trim()
+  const rules = pinned.instructions.filter(text => !told.has(text)).join('\n\n').trim()
   if (rules !== '') texts.push(renderContext('instructions', elide(rules, fit(INSTRUCTIONS_LIMIT), omission)))
   if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, fit(PINNED_LIMIT))}`)
   if (pinned.latest !== undefined && pinned.latest !== pinned.task && !shown.has(pinned.latest)) {

@@ -7,6 +7,7 @@ const PINNED: Pinned = {
   cwd: '/shop',
   task: 'Add a discount to the cart. Do not touch `price.ts`.',
   latest: 'Also add a test.',
+  instructions: ['# /shop/AGENTS.md\nUse pnpm. Write <T> in full.', '# /shop/src/AGENTS.md\nPrices are in cents.'],
   notes: [
     { severity: 'concern', fate: 'delivered at step 1.3', text: 'Step 1.2 edits src/price.ts,\nwhich the user excluded.' },
     { severity: 'nit', fate: 'dismissed by the user', text: '`total` could be shorter.' },
@@ -21,7 +22,7 @@ test('the head after a reset', async () => {
 })
 
 test('the head of a session\'s first review, whose update shows the request itself', async () => {
-  const pinned = { ...PINNED, latest: PINNED.task, notes: [], muted: [] }
+  const pinned = { ...PINNED, latest: PINNED.task, instructions: [], notes: [], muted: [] }
   const batch = [{ kind: 'user' as const, seq: 1, text: PINNED.task! }]
   await expect(`${renderHead(pinned, batch).join('\n')}\n`).toMatchFileSnapshot('./texts/head-first-review.md')
 })

@@ -10,7 +10,7 @@ const update = (...entries: Entry[]): Update => ({ number: 1, turn: 1, step: 1, 
 
 const INPUT: BatchInput = {
   updates: [update(agent('I look.'))], fresh: false, gap: { updates: 0, latest: undefined }, shownPlan: undefined, remarks: [], stale: [], sameResult: () => undefined,
-  pinned: { cwd: undefined, task: 'Fix a.', latest: 'Fix a.', notes: [], muted: [], planRules: undefined },
+  pinned: { cwd: undefined, task: 'Fix a.', latest: 'Fix a.', instructions: [], notes: [], muted: [], planRules: undefined },
 }
 const DELTA = '## step 1.1\n**agent:** I look.'
 
@@ -92,4 +92,41 @@ test('reasoning is shown when configured', () => {
   const updates = [update({ kind: 'agent', seq: 0, text: 'I look.', reasoning: 'hm', interrupted: false })]
   expect(texts({ updates })[0]).not.toContain('hm')
   expect(texts({ updates }, { includeReasoning: true })[0]).toContain('hm')
+})
+
+describe('secrets', () => {
+  test('are hidden over all texts together, once, in their order', () => {
+    const seen: (readonly string[])[] = []
+    const hide = (all: readonly string[]): string[] => {
+      seen.push(all)
+      return all.map(text => text.replaceAll('hunter2', '[secret 1: password]'))
+    }
+    expect(texts({ hide, remarks: ['[r: hunter2]'], updates: [update(agent('hunter2'))] })).toEqual([
+      '[r: [secret 1: password]]', '## step 1.1\n**agent:** [secret 1: password]',
+    ])
+    expect(seen).toHaveLength(1)
+  })
+})
+
+describe('what was shown', () => {
+  test('is the entries of the delta, not those that were left out', () => {
+    const entries = Array.from({ length: 10 }, (_, index) => agent(`m${index}`))
+    const batch = composeBatch({ ...INPUT, updates: [update(...entries)] }, { ...defaults, maxDeltaMessages: 3 })
+    expect([...batch.shown]).toEqual(entries.slice(-3))
+    expect(batch.messages).toHaveLength(3)
+  })
+
+  test('of a fresh conversation the head is no part', () => {
+    const batch = composeBatch({ ...INPUT, fresh: true }, defaults)
+    expect(batch.messages).toHaveLength(2)
+    expect(batch.shown.size).toBe(1)
+  })
+})
+
+test('a small share of room shortens the head, not the delta', () => {
+  const pinned = { ...INPUT.pinned, task: 't'.repeat(4_000), latest: 'l'.repeat(4_000), instructions: ['i'.repeat(8_000)] }
+  const [whole, half] = [1, 0.5].map(share => texts({ fresh: true, pinned, share }))
+  expect(half![0]!.length).toBeLessThan(whole![0]!.length * 0.55)
+  expect(half![0]).toContain('**user:** ttt')
+  expect(half!.slice(1)).toEqual(whole!.slice(1))
 })

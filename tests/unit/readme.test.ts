@@ -10,7 +10,7 @@ const flat = (text: string) => text.replace(/\s+/g, ' ')
 
 test.each(['README.md', 'README.zh.md'])('%s shows the texts that the models read', (name) => {
   const text = flat(read(name))
-  expect(text).toContain(flat(systemText(defaults)))
+  expect(text).toContain(flat(systemText(defaults, { guidance: '', instructions: '' }, 'look')))
   expect(text).toContain(ADVISE_TOOL.description)
   expect(text).toContain(advisoryText({ text: '', severity: 'concern', advisors: [] }, 0).split('\n')[0])
 })

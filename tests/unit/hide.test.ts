@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import type { Entry } from '../../src/observe/entry.ts'
+import { hideEntry, Veil, type Hider } from '../../src/observe/hide.ts'
+import { Redactor } from '../../src/redact/redactor.ts'
+
+/** A token of a code host, made up here. */
+const TOKEN = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`
+const PLACEHOLDER = /\[secret \d+: [a-z-]+\]/
+
+const hider = (): Hider => new Redactor({ patterns: [], known: ['correct-horse-battery'] })
+
+const ENTRIES: Readonly<Record<string, (secret: string) => Entry>> = {
+  'a message of the user': text => ({ kind: 'user', seq: 1, text: `Use ${text} to log in.` }),
+  'the output of the user\'s own command': text => ({ kind: 'user-command', seq: 1, text: `<bash-stdout>${text}</bash-stdout>` }),
+  'a message of a plugin': text => ({ kind: 'context', seq: 1, label: 'skill', text: `It is ${text}.` }),
+  'the agent\'s words': text => ({ kind: 'agent', seq: 1, text: `I use ${text}.`, reasoning: '', interrupted: false }),
+  'the agent\'s thoughts': text => ({ kind: 'agent', seq: 1, text: '', reasoning: `The user gave ${text}.`, interrupted: false }),
+  'the output of a tool': text => tool({ output: `token: ${text}\nok` }),
+  'an argument': text => tool({ args: JSON.stringify({ command: `curl -H "x-api-key: ${text}" host` }) }),
+  'an argument deep inside': text => tool({ args: JSON.stringify({ edits: [{ old: 'a', new: `k="${text}"` }] }) }),
+  'arguments that are not JSON': text => tool({ args: `{"command": "echo ${text}` }),
+  'the name of a tool': text => tool({ name: `run ${text}` }),
+  'the new text of a diff': text => tool({ diffs: [{ path: '.env', oldText: 'A=1', newText: `A=1\nTOKEN=${text}` }] }),
+  'the old text of a diff': text => tool({ diffs: [{ path: '.env', oldText: `TOKEN=${text}`, newText: '' }] }),
+  'the path of a diff': text => tool({ diffs: [{ path: `backups/${text}.json`, oldText: null, newText: 'x' }] }),
+  'the second of two diffs': text => tool({ diffs: [{ path: 'a', oldText: null, newText: 'x' }, { path: 'b', oldText: null, newText: text }] }),
+}
+
+function tool(more: Partial<Extract<Entry, { kind: 'tool' }>>): Entry {
+  return { kind: 'tool', seq: 1, name: 'bash', args: '{}', outcome: 'ok', output: '', diffs: [], ...more }
+}
+
+describe.each(Object.entries(ENTRIES))('in %s', (_place, make) => {
+  test.each([TOKEN, 'correct-horse-battery'])('the secret %s is hidden, and the rest stays', (secret) => {
+    const hidden = hideEntry(make(secret), hider())
+    expect(JSON.stringify(hidden)).not.toContain(secret)
+    expect(hidden).toEqual(make(PLACEHOLDER.exec(JSON.stringify(hidden))![0]))
+  })
+
+  test('nothing secret is no other entry', () => {
+    const entry = make('the usual')
+    expect(hideEntry(entry, hider())).toBe(entry)
+  })
+})
+
+test('arguments with a secret stay JSON', () => {
+  const entry = hideEntry(tool({ args: JSON.stringify({ command: `login "${TOKEN}"\nthen go`, path: 'a.ts' }) }), hider())
+  if (entry.kind !== 'tool') throw new Error('another entry')
+  expect(JSON.parse(entry.args)).toMatchObject({ path: 'a.ts', command: expect.stringMatching(/^login "\[secret 1: [a-z-]+\]"\nthen go$/) as string })
+})
+
+test('arguments without one stay as they were written, byte for byte', () => {
+  const entry = tool({ args: '{ "b":1,  "a" : "\\u0041", "n": 1e3 }' })
+  expect(hideEntry(entry, hider())).toBe(entry)
+})
+
+test('the end of a turn says nothing that could be secret', () => {
+  const entry: Entry = { kind: 'end', seq: 1, reason: { kind: 'completed' } }
+  expect(hideEntry(entry, hider())).toBe(entry)
+})
+
+describe('a veil', () => {
+  const secret: Entry = { kind: 'user', seq: 1, text: `Use ${TOKEN}.` }
+  const plain: Entry = { kind: 'user', seq: 2, text: 'Use pnpm.' }
+  const update = { number: 3, entries: [secret, plain] }
+
+  test('without a hider shows everything as it is, the very same', () => {
+    const veil = new Veil()
+    expect(veil.update(update)).toBe(update)
+    expect(veil.text(TOKEN)).toBe(TOKEN)
+    expect(veil.texts([TOKEN])).toEqual([TOKEN])
+    expect(veil.value(update)).toBe(update)
+  })
+
+  test('hides in entries, texts and values, and leaves the rest of an update', () => {
+    const veil = new Veil()
+    veil.use(hider())
+    const shown = veil.update(update)
+    expect(shown).toMatchObject({ number: 3, entries: [{ kind: 'user', seq: 1 }, plain] })
+    expect(JSON.stringify([shown, veil.text(TOKEN), veil.texts([TOKEN]), veil.value({ task: TOKEN })])).not.toContain(TOKEN)
+  })
+
+  test('gives the same object for the same entry, however often it is asked for', () => {
+    const veil = new Veil()
+    veil.use(hider())
+    const [first, again] = [veil.update(update), veil.update({ ...update })]
+    expect(first.entries[0]).not.toBe(secret)
+    expect(again.entries[0]).toBe(first.entries[0])
+    expect(first.entries[1]).toBe(plain)
+  })
+
+  test('says when it is another than before, and then hides anew', () => {
+    const veil = new Veil()
+    const one = hider()
+    expect([veil.use(undefined), veil.use(one), veil.use(one)]).toEqual([false, true, false])
+    const before = veil.update(update).entries[0]
+    expect(veil.use(new Redactor({ patterns: ['pnpm'], known: [] }))).toBe(true)
+    const [first, second] = veil.update(update).entries
+    expect(first).not.toBe(before)
+    expect(JSON.stringify(second)).not.toContain('pnpm')
+    expect(veil.use(undefined)).toBe(true)
+    expect(veil.update(update).entries[0]).toBe(secret)
+  })
+})
