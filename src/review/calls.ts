@@ -6,6 +6,9 @@ import { fitText, textTokens } from './upkeep.ts'
 /** What the reviewer is told in place of a result it already has. */
 export const UNCHANGED = '[unchanged since your earlier call]'
 
+/** Tokens that a result costs beside its text: the message around it, and what is said of a cut. */
+const BESIDE_RESULT = 24
+
 /** Shorter results cost no more than that. */
 const WORTH_NAMING = 80
 
@@ -29,7 +32,7 @@ export class KnownCalls {
 
   /** The same for calls made side by side: each result is cut so that all of them together take `room` tokens. */
   answerAll(calls: readonly AskedCall[], results: readonly string[], room: number): string[] {
-    let left = room
+    let left = room - results.length * BESIDE_RESULT
     return results.map((result, index) => {
       const answer = this.answer(calls[index]!, fitText(result, left / (results.length - index)))
       left -= textTokens(answer)
