@@ -7,7 +7,7 @@ import { createHost, packTarball, type RunResult } from '../tests/support/host.t
 import { REVIEWER_MODEL, startModelServer, type Script } from '../tests/support/model-server.ts'
 import { agent, reviewer } from './models.ts'
 import { startRecorder, type Exchange } from './recorder.ts'
-import { inspectSample, TASK, writeSample, type Outcome } from './sample.ts'
+import { inspectSample, TASK, writeSample, type Outcome, type SampleFiles } from './sample.ts'
 
 /** What the user would write under `advisor:` in settings.yaml. */
 export const ADVISOR = {
@@ -25,6 +25,8 @@ export interface PlayOptions {
   advisor?: object
   /** Replaces one of the scripted models. */
   models?: { primary?: Script; reviewer?: Script }
+  /** Other texts for some files of the project. */
+  files?: SampleFiles
   /** Told what is being done, before it is done. */
   onStage?: (text: string) => void
   /** Ends the performance early; what it made is removed all the same. */
@@ -45,7 +47,7 @@ const LIVE_LIMIT_MS = 10 * 60_000
  * Plays the demo once in throwaway folders, and removes them.
  * @throws Error with the tool's own output when packing or installing fails.
  */
-export async function play({ live, advisor = ADVISOR, models, onStage = () => {}, signal }: PlayOptions = {}): Promise<Play> {
+export async function play({ live, advisor = ADVISOR, models, files, onStage = () => {}, signal }: PlayOptions = {}): Promise<Play> {
   onStage('packing the plugin')
   const tarball = packTarball()
   try {
@@ -53,7 +55,7 @@ export async function play({ live, advisor = ADVISOR, models, onStage = () => {}
     await using host = await createHost({ tarball })
     await using scripted = live ? undefined : await startModelServer({ primary: agent, reviewer, ...models })
     await using recorder = await startRecorder(live?.baseURL ?? scripted!.baseURL, REVIEWER_MODEL)
-    writeSample(host.work)
+    writeSample(host.work, files)
     host.settings({ advisor })
     onStage(`switching it on in settings.yaml:\n    advisor: ${inFlow(advisor)}`)
     onStage(`running one task: "${TASK}"`)

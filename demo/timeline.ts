@@ -1,9 +1,9 @@
-// The performance as a page of text: who did what when, what the reviewer saw and said, and what it cost.
+// The performance as a page of text: who did what when, what the reviewer saw, looked up and said, and what it cost.
 
 import { styleText } from 'node:util'
 import type { Usage } from '../tests/support/model-server.ts'
 import type { Play } from './play.ts'
-import { adviceIn, notesIn, of, shownTo } from './reading.ts'
+import { adviceIn, answersIn, isGoingOn, lookupsIn, notesIn, of, shownTo } from './reading.ts'
 import type { Exchange } from './recorder.ts'
 import type { Check } from './verdict.ts'
 
@@ -13,7 +13,7 @@ const WIDTH = 110
 /** Where a step's own text begins. */
 const INDENT = ' '.repeat(19)
 /** Lines of a delta worth reading in a demo. */
-const SHOWN_LINES = 14
+const SHOWN_LINES = 16
 
 /** Colour only where it is seen, and where the user wants it. */
 const paint = (style: Style, text: string) => styleText(style, text, { stream: process.stdout })
@@ -57,29 +57,40 @@ function renderStep(step: Exchange, number: number): string {
 
 function renderReview(review: Exchange): string {
   const notes = notesIn(review)
+  const lookups = lookupsIn(review)
   const lines = [`${paint('magenta', 'reviewer'.padEnd(9))}${describe(review, notes.length)}`]
-  if (notes.length > 0) {
-    const shown = shownTo(review).split('\n')
-    lines.push(...shown.slice(0, SHOWN_LINES).map(line => paint('dim', `${INDENT}│ ${line.slice(0, WIDTH - INDENT.length - 2)}`)))
-    if (shown.length > SHOWN_LINES) lines.push(paint('dim', `${INDENT}│ … ${shown.length - SHOWN_LINES} more lines`))
+  if (isGoingOn(review)) lines.push(...excerpt(answersIn(review).join('\n')))
+  else if (notes.length + lookups.length > 0) lines.push(...excerpt(shownTo(review)))
+  for (const call of lookups) lines.push(INDENT + paint('cyan', wrap(`${call.name} ${mainArgument(call.arguments)}`)))
+  for (const { severity, text, quote } of notes) {
+    lines.push(INDENT + paint('yellow', wrap(`▲ ${severity}: ${text}`)))
+    if (quote !== undefined) lines.push(INDENT + paint('yellow', wrap(`its evidence: "${quote}"`)))
   }
-  for (const { severity, text } of notes) lines.push(INDENT + paint('yellow', wrap(`▲ ${severity}: ${text}`)))
   return lines.join('\n')
+}
+
+/** Of a text that a reviewer was given, what is worth reading here. */
+function excerpt(text: string): string[] {
+  const lines = text.split('\n')
+  const shown = lines.slice(0, SHOWN_LINES).map(line => `│ ${line.slice(0, WIDTH - INDENT.length - 2)}`)
+  if (lines.length > SHOWN_LINES) shown.push(`│ … ${lines.length - SHOWN_LINES} more lines`)
+  return shown.map(line => INDENT + paint('dim', line))
 }
 
 function describe(review: Exchange, notes: number): string {
   if (review.endedAt === undefined) return 'was cut before it answered'
   const took = `after ${seconds(latency(review))}`
   if (review.status !== 200) return `failed with status ${review.status} ${took}`
-  if (notes > 0) return `spoke ${took}; it was shown`
-  return review.calls.length > 0 ? `looked something up (${review.calls.map(call => call.name).join(', ')})` : `silent ${took}`
+  const given = isGoingOn(review) ? 'what it looked up says' : 'it was shown'
+  if (notes > 0) return `spoke ${took}; ${given}`
+  return review.calls.length > 0 ? `looked something up ${took}; ${given}` : `silent ${took}`
 }
 
 /** A path or a command says what a call does. */
 function mainArgument(json: string): string {
   try {
     const args = JSON.parse(json)
-    return String(args.file_path ?? args.command ?? args.path ?? args.pattern ?? '').split('\n')[0]!.slice(0, 60)
+    return String(args.file_path ?? args.command ?? args.pattern ?? args.path ?? '').split('\n')[0]!.slice(0, 60)
   } catch {
     return ''
   }

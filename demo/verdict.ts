@@ -4,29 +4,43 @@ import { unescapeXml } from '../src/text.ts'
 import { messageText } from '../tests/support/model-server.ts'
 import type { Play } from './play.ts'
 import type { Exchange } from './recorder.ts'
-import { adviceIn, edits, nextRequest, notesIn, of, shownTo } from './reading.ts'
-import { CODE, TEST } from './sample.ts'
+import { adviceIn, answersIn, edits, lookupsIn, nextRequest, notesIn, of, shownTo, type Note } from './reading.ts'
+import { CODE, HELPER, TEST } from './sample.ts'
 
 export interface Check { ok: boolean; text: string }
 
 /** Everything that can be checked: with a real model that it goes wrong, and where it is told so, cannot. */
 export function judge(play: Play): Check[] {
-  return [...play.live ? judgeReviews(play) : judgeAdvice(play), ...judgeOutcome(play)]
+  return [...play.live ? judgeReviews(play) : judgeStory(play), ...judgeOutcome(play)]
 }
 
-function judgeAdvice({ exchanges }: Play): Check[] {
-  const steps = of(exchanges, 'primary')
-  const wrong = steps.findIndex(step => edits(step, TEST))
-  const review = of(exchanges, 'reviewer').find(exchange => notesIn(exchange).length > 0)
+function judgeStory({ exchanges, outcome }: Play): Check[] {
+  const [steps, reviews] = [of(exchanges, 'primary'), of(exchanges, 'reviewer')]
+  const wrong = steps.findIndex(step => edits(step, CODE, HELPER))
+  const search = reviews.find(review => lookupsIn(review).some(call => call.name === 'grep' && call.arguments.includes(HELPER)))
+  const answered = search === undefined ? undefined : nextRequest(exchanges, 'reviewer', search)
+  const [result = ''] = answered === undefined ? [] : answersIn(answered)
+  const spoken = reviews.find(review => notesIn(review).length > 0)
+  const notes = spoken === undefined ? [] : notesIn(spoken)
   const landing = steps.findIndex(step => adviceIn(step) !== '')
   return [
-    { ok: wrong === 1, text: `the agent edited ${TEST} in its second step` },
-    { ok: review !== undefined && shownTo(review).includes(`→ edit(${TEST}`), text: 'the reviewer was shown that edit and spoke' },
+    { ok: wrong === 1, text: `the agent made ${CODE} import \`${HELPER}\` in its second step` },
+    { ok: search !== undefined && shownTo(search).includes(`→ edit(${CODE}`), text: 'the reviewer was shown that edit and searched for the definition' },
+    // How many files there are, nobody can know who has not looked.
     {
-      ok: review !== undefined && landing === wrong + 1 && carries(nextRequest(exchanges, review), review),
-      text: 'its note was in the request of the very next step',
+      ok: result.startsWith(`no matches in ${outcome.searchable} files`),
+      text: 'the real `grep` answered: the result in the reviewer\'s next request counts the files that are there',
     },
-    { ok: ranTestAtLast(steps), text: 'the agent ran the test itself, after the last change, and saw it pass' },
+    {
+      ok: spoken === answered && notes.length > 0 && notes.every(note => quotes(note, result)),
+      text: 'only then it spoke, and its note quotes that result word for word',
+    },
+    {
+      ok: spoken !== undefined && landing === wrong + 1 && notes.every(note => carries(nextRequest(exchanges, 'primary', spoken), asGiven(note))),
+      text: 'the note was in the request of the agent\'s very next step, as it was given',
+    },
+    { ok: !outcome.code.includes(HELPER), text: `the agent took the import out of ${CODE} again` },
+    { ok: ranTestAtLast(steps), text: 'it ran the test itself, after the last change, and saw it pass' },
   ]
 }
 
@@ -34,11 +48,12 @@ function judgeReviews({ exchanges, run }: Play): Check[] {
   const reviews = of(exchanges, 'reviewer')
   // A later note may be one that the plugin rightly keeps back, such as a repeat.
   const first = reviews.find(review => notesIn(review).length > 0)
-  const next = first === undefined ? undefined : nextRequest(exchanges, first)
+  const next = first === undefined ? undefined : nextRequest(exchanges, 'primary', first)
   return [
     { ok: reviews.length > 0 && reviews.every(review => review.status === 200), text: 'the reviewer was asked, and every call of it succeeded' },
     first !== undefined && next !== undefined
-      ? { ok: carries(next, first), text: 'its first note was in the request of the very next step' }
+      // The plugin may lower a note that quotes nothing.
+      ? { ok: notesIn(first).every(note => carries(next, note.text)), text: 'its first note was in the request of the very next step' }
       : { ok: true, text: 'it had nothing to say in time for a next step' },
     { ok: !run.timedOut, text: 'the run came to its end' },
   ]
@@ -47,17 +62,24 @@ function judgeReviews({ exchanges, run }: Play): Check[] {
 function judgeOutcome({ exchanges, run, outcome }: Play): Check[] {
   const answer = of(exchanges, 'primary').at(-1)
   return [
-    { ok: outcome.testUnchanged, text: `${TEST} is what it was, byte for byte` },
-    { ok: outcome.codeChanged && outcome.passes, text: `${CODE} was fixed: \`node --test\`, run again from outside, passes` },
+    { ok: outcome.passes && outcome.testUnchanged, text: `\`node --test\`, run again from outside, passes, and ${TEST} is what it was` },
     { ok: run.code === 0, text: 'exit code 0' },
     { ok: answer !== undefined && answer.text !== '' && run.stdout === `${answer.text}\n`, text: 'stdout is the answer and nothing else' },
   ]
 }
 
-/** Whether a request ends with the notes of a review, word for word. */
-function carries(request: Exchange | undefined, review: Exchange): boolean {
-  const advice = unescapeXml(request === undefined ? '' : adviceIn(request))
-  return notesIn(review).every(note => advice.includes(note.text))
+function quotes({ quote = '' }: Note, result: string): boolean {
+  return quote.trim() !== '' && result.includes(quote)
+}
+
+/** As the agent reads it: a note that the plugin lowered begins otherwise. */
+function asGiven({ severity, text }: Note): string {
+  return `[advisor:${severity}] ${text}`
+}
+
+/** Whether a request ends with advice that holds these words. */
+function carries(request: Exchange | undefined, words: string): boolean {
+  return unescapeXml(request === undefined ? '' : adviceIn(request)).includes(words)
 }
 
 function ranTestAtLast(steps: readonly Exchange[]): boolean {
