@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
 import { printable } from './text.ts'
 
 /** The host's service that only a headless run has. */
@@ -106,4 +107,15 @@ function toStderr(text: string): void {
   } catch {
     process.stderr.off('error', ignore)
   }
+}
+
+/** Path of a session's own log, where the host keeps it in a file. */
+export function sessionLog(ctx: Context, { session }: Agent): string | undefined {
+  const store = ctx.get('sessionPersistence') as SessionStore | undefined
+  return store?.locate(session.header)?.path
+}
+
+/** The part of the host's session store that is used; one in a database locates nothing. */
+interface SessionStore {
+  locate(header: Agent['session']['header']): { readonly path: string } | undefined
 }

@@ -1,6 +1,7 @@
 // The plugin: wiring only. One fiber of a host reviews; the others wait until it leaves.
 
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-commands'
@@ -13,7 +14,9 @@ import type { ConfigSource } from './config/resolve.ts'
 import { ENVIRONMENT_KEY, withEnvironment } from './config/environment.ts'
 import type { Config } from './config/schema.ts'
 import { bridgeSettings } from './config/settings.ts'
-import { dshHome, hostOf, type Host } from './host.ts'
+import { dshHome, hostOf, sessionLog, type Host } from './host.ts'
+import { DayBook } from './record/day-book.ts'
+import { recordFolder, SessionRecord } from './record/session-record.ts'
 import { readPlanRules } from './observe/plan.ts'
 import { RosterReader } from './roster/reader.ts'
 import { TrustStore } from './roster/trust.ts'
@@ -58,11 +61,17 @@ function tellInert(host: Host, root: object, claimant: Claimant): void {
 function mount(ctx: Context, config: Config): void {
   const host = hostOf(ctx)
   const places = { dshHome: dshHome(process.env), home: homedir() }
+  const day = new DayBook({ folder: join(places.dshHome, 'advisor'), clock: systemClock, onTrouble: host.tell })
   const trust = new TrustStore(places.dshHome)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const supervisor = new Supervisor(ctx, {
     llm: ctx.llm, clock: systemClock, host,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
+    record: (agent, parent, after) => new SessionRecord({
+      folder: recordFolder(sessionLog(ctx, agent), places.dshHome, agent.id), clock: systemClock, day, parent, after,
+      prices: () => stored().value.prices, onTrouble: host.tell,
+    }),
+    close: () => day.dispose(),
     toolbox: agent => openToolbox(ctx, agent, systemClock),
     planRules: agent => readPlanRules(ctx, agent),
     rosterReader: cwd => new RosterReader({ ...places, cwd }, trust),

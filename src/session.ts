@@ -13,21 +13,24 @@ import { Delivery } from './deliver/delivery.ts'
 import { drain, unseenText } from './deliver/drain.ts'
 import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import type { Item } from './deliver/inbox.ts'
-import { Ledger } from './deliver/ledger.ts'
+import { Logged } from './deliver/logged.ts'
 import { isAdvisory } from './deliver/message.ts'
-import { describeState, isOf, labelOf, type Note } from './deliver/note.ts'
+import { describeState, isOf, isSettled, labelOf, type Note, type NoteState } from './deliver/note.ts'
 import type { Host } from './host.ts'
 import { Fold } from './observe/fold.ts'
 import planMode from './prompts/plan-mode.md'
-import { Tally } from './record/tally.ts'
+import type { BudgetVerdict } from './record/budget.ts'
+import type { SessionRecord } from './record/session-record.ts'
 import type { ModelService } from './review/call.ts'
 import type { Present } from './review/chat.ts'
 import type { Pinned } from './review/head.ts'
+import { routeKey } from './review/model.ts'
 import { named, Panel, type Seat } from './review/panel.ts'
 import type { ReviewerPort } from './review/reviewer.ts'
 import { readWithin } from './review/tools/file.ts'
 import type { Toolbox } from './review/tools/toolbox.ts'
 import type { Advisor, Roster } from './roster/advisor.ts'
+import { slugOf } from './roster/entry.ts'
 
 /** What all sessions of a host share. */
 export interface Shared {
@@ -37,6 +40,10 @@ export interface Shared {
   source(): ConfigSource
   /** The host's rules of plan mode for an agent, where they can be read. */
   planRules(agent: Agent): Promise<string | undefined>
+  /** What is written down about an agent's session. @param after - resolves when its record in this host has ended. */
+  record(agent: Agent, parent: SessionRecord | undefined, after: Promise<void> | undefined): SessionRecord
+  /** All sessions are closed. */
+  close(): Promise<void>
   /** What the reviewers of an agent look with. */
   toolbox(agent: Agent): Toolbox
   /** Reads the WATCHDOG files of one working folder, again on each call; `trusted` is `trustedWorkspaces`. Never rejects. */
@@ -47,6 +54,8 @@ export interface Shared {
 export interface Keeper {
   /** The session's files say something new; whether it reviews at all may have changed. */
   onNews(session: AdvisedSession): void
+  /** The session that a subagent works for, where it is known. */
+  parentOf(agent: Agent): AdvisedSession | undefined
   /** Tell the user something that other sessions may have to tell too. */
   tellOnce(line: string): void
 }
@@ -58,6 +67,8 @@ export interface Remains {
   readonly override: Override | undefined
   /** By advisor, what the user wanted of it in this session. */
   readonly wishes: ReadonlyMap<string, Override>
+  /** Resolves when its record is written. */
+  readonly written: Promise<void>
 }
 
 /** One agent's session with its fold, its reviewers and its delivery. */
@@ -65,13 +76,15 @@ export class AdvisedSession {
   readonly agent: Agent
   readonly advisors: Advisors
   readonly delivery: Delivery
+  /** What reviews did, used and cost, and what became of their notes. */
+  readonly record: SessionRecord
   override: Override | undefined
   private readonly shared: Shared
   private readonly keeper: Keeper
   private readonly guard: EmissionGuard
-  private readonly ledger: Ledger
-  /** By slug; an advisor that pauses goes on with its counts. */
-  private readonly tallies = new Map<string, Tally>()
+  private readonly logged: Logged
+  /** The user was told that the budget is spent. */
+  private toldBudget = false
   /** Notes the user was told of at the end of a run. */
   private readonly told = new Set<number>()
   private readonly toolbox: Toolbox
@@ -86,6 +99,7 @@ export class AdvisedSession {
     this.guard = remains?.guard ?? new EmissionGuard()
     this.override = remains?.override
     this.toolbox = shared.toolbox(agent)
+    this.record = shared.record(agent, isSubagent(agent) ? keeper.parentOf(agent)?.record : undefined, remains?.written)
     const reader = shared.rosterReader(agent.session.header.cwd)
     this.advisors = new Advisors({
       agent, clock: shared.clock,
@@ -107,36 +121,25 @@ export class AdvisedSession {
         const { severity, text } = note
         if (severity !== 'nit') shared.host.show(`${labelOf(note)} ${text.replace(/\s+/g, ' ')}`, severity === 'blocker' ? 'error' : 'warning')
       },
+      onMoved: (note, state) => this.onMoved(note, state),
       onReopened: (answer) => {
         if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
     })
     this.delivery.adopt(remains?.notes ?? [])
-    this.ledger = new Ledger(this.delivery, this.guard)
+    this.logged = new Logged(this.delivery, this.guard)
   }
 
   /** The agent is gone. A subagent is never spoken to again, so the user is told what it did not see. */
   leave(): Remains {
     if (isSubagent(this.agent)) this.tellUnseen()
     this.advisors.dispose()
-    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished }
+    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished, written: this.stop().then(() => this.record.dispose()) }
   }
 
   /** The reviewers; none while switched off. */
   get panel(): Panel | undefined {
     return this.live
-  }
-
-  /** What all advisors did and used. */
-  get tally(): Tally {
-    return Tally.sum(this.tallies.values())
-  }
-
-  /** What one advisor did and used, by its slug. */
-  tallyOf(slug: string): Tally {
-    const tally = this.tallies.get(slug) ?? new Tally()
-    this.tallies.set(slug, tally)
-    return tally
   }
 
   /** Topics the user muted, in their words. */
@@ -158,7 +161,7 @@ export class AdvisedSession {
 
   /** Every note; what became of queued ones while nothing was listened to is read from the log. */
   notes(): readonly Item[] {
-    if (this.live === undefined) this.ledger.catchUp(this.agent.session.events)
+    if (this.live === undefined) this.logged.catchUp(this.agent.session.events)
     return this.delivery.inbox.list()
   }
 
@@ -198,14 +201,17 @@ export class AdvisedSession {
     const { live } = this
     if (live === undefined) return
     if (event.type === 'user/message' && isAdvisory(event.data)) {
-      this.ledger.account(event.data, this.fold.position)
+      this.logged.account(event.data, this.fold.position)
       return
     }
     const observed = this.fold.push(event)
     if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeSafely())
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
-    if (observed?.kind === 'update') live.offer(observed.update)
-    else if (observed?.kind === 'rewritten') live.reset(this.present())
+    if (observed?.kind === 'update') {
+      this.record.observe(observed.update.entries)
+      live.offer(observed.update)
+    }
+    if (observed?.kind === 'rewritten') live.reset(this.present())
   }
 
   /** The agent came to rest. Synchronous up to the claim on a headless run's end: after it the host would be gone. */
@@ -262,6 +268,18 @@ export class AdvisedSession {
     return notes.length
   }
 
+  /** What the user thinks of a note. False when there is no such note. */
+  judge(id: number, verdict: 'good' | 'bad'): boolean {
+    const note = this.delivery.inbox.get(id)?.note
+    if (note !== undefined) this.record.judged(note, this.slugsOf(note), verdict)
+    return note !== undefined
+  }
+
+  /** Let the session spend as much again as its budget says, when it is spent. */
+  grantBudget(): void {
+    if (this.live?.standings.some(({ state }) => state.kind === 'budget_exhausted') === true) this.record.grant()
+  }
+
   /** Refuse notes on a topic. False when `words` holds no word. */
   mute(words: string): boolean {
     if (!this.guard.mute(words)) return false
@@ -282,10 +300,10 @@ export class AdvisedSession {
     const { updates, turns } = this.fold
     this.fold = new Fold()
     this.fold.prime(agent.session.events, (event) => {
-      if (event.type === 'user/message' && isAdvisory(event.data)) this.ledger.account(event.data, this.fold.position)
+      if (event.type === 'user/message' && isAdvisory(event.data)) this.logged.account(event.data, this.fold.position)
     })
     const { nextStep, nextTurn } = agent.inbox
-    for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.ledger.account(message, undefined)
+    for (const message of [...nextStep, ...nextTurn].filter(isAdvisory)) this.logged.account(message, undefined)
     // Ages of notes go on where they were.
     this.fold.updates = updates
     this.fold.turns = turns
@@ -295,7 +313,7 @@ export class AdvisedSession {
     return new Panel({
       config: () => this.resolve().config,
       open: seat => this.open(seat),
-      tally: ({ slug }) => this.tallyOf(slug),
+      account: ({ slug }) => this.record.account(slug),
       isLooking: () => advisors.isLooking,
       look: () => advisors.look(),
       looked: () => advisors.looked,
@@ -322,13 +340,36 @@ export class AdvisedSession {
       stale: () => delivery.stale(seat.advisor.name),
       onReconfirmed: ids => delivery.onReconfirmed(ids, seat.advisor.name),
       advise: (findings, update) => {
-        this.tallyOf(slug).notes += delivery.offer(findings, { advisor: seat.advisor.name, update, others: seat.othersDone() })
+        const notes = delivery.offer(findings, { advisor: seat.advisor.name, update, others: seat.othersDone() })
+        for (const note of notes) this.record.noted(note, [slug])
+        return notes.map(({ id, severity, text, evidence }) => ({ id, severity, text, ...evidence === undefined ? {} : { evidence } }))
       },
+      mayCall: (route, tokens) => this.mayCall(routeKey(route), tokens),
+      onReviewed: record => this.record.review(slug, record),
       isContentFree,
       report: error => host.report(error),
       debug: line => host.debug(named(seat.advisor, line)),
       tell: (line, remedy) => host.tell(named(seat.advisor, remedy === undefined || host.headless ? line : `${line}; ${remedy}`)),
     }
+  }
+
+  /** Whether a call may be made. The user hears once that the budget is spent, whichever reviewer meets it. */
+  private mayCall(model: string, tokens: number): BudgetVerdict {
+    const verdict = this.record.mayCall(this.resolve().config.budget, model, tokens)
+    const { host } = this.shared
+    if (verdict.kind === 'fine' && verdict.unchecked !== undefined) host.tell(verdict.unchecked)
+    if (verdict.kind === 'exhausted' && !this.toldBudget) host.tell(`budget_exhausted: ${verdict.reason}${host.headless ? '' : '; `/advisor on` grants as much again'}`)
+    this.toldBudget = verdict.kind === 'exhausted'
+    return verdict
+  }
+
+  /** A note that comes to rest is written down, for each of its advisors. */
+  private onMoved(note: Note, state: NoteState): void {
+    if (isSettled(state)) this.record.settled(note, this.slugsOf(note), describeState(state), state.kind === 'delivered')
+  }
+
+  private slugsOf({ advisors }: Note): readonly string[] {
+    return advisors.length === 0 ? [''] : advisors.map(name => this.advisors.named(name)?.slug ?? slugOf(name))
   }
 
   /** The configuration of an advisor by its name, the session's own for none or one that is gone. */
@@ -382,7 +423,7 @@ export class AdvisedSession {
     return {
       cwd: this.agent.session.header.cwd, task: fold.task, latest: fold.latest, instructions: fold.instructions,
       notes: [
-        ...this.ledger.pastOf(advisor),
+        ...this.logged.pastOf(advisor),
         ...this.delivery.inbox.list().filter(({ note }) => isOf(note, advisor))
           .map(({ note, state }) => ({ text: note.text, severity: note.severity, fate: describeState(state) })),
       ],

@@ -63,6 +63,10 @@ export class Supervisor implements Keeper {
     if (resolved.kind === 'disabled') this.tellDisabled(resolved.reason)
   }
 
+  parentOf(agent: Agent): AdvisedSession | undefined {
+    return this.sessions.get(agent.session.header.parentSession ?? '')
+  }
+
   tellOnce(line: string): void {
     if (this.toldOnce.has(line)) return
     if (this.toldOnce.size >= LINES_KEPT) this.toldOnce.clear()
@@ -142,16 +146,18 @@ export class Supervisor implements Keeper {
 
   /** An agent is gone: what its session knows is kept, within bounds, until it is opened again. */
   private close(session: AdvisedSession): void {
-    this.remember(session)
-    this.shared.host.background(session.stop())
+    this.shared.host.background(this.remember(session))
   }
 
-  private remember(session: AdvisedSession): void {
+  /** Resolves when the session has stopped and all about it is written. */
+  private remember(session: AdvisedSession): Promise<void> {
     const { id } = session.agent
     this.sessions.delete(id)
-    this.left.set(id, session.leave())
+    const remains = session.leave()
+    this.left.set(id, remains)
     const [oldest] = this.left.keys()
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
+    return remains.written
   }
 
   /** Settings that nobody can read are told at once. */
@@ -193,9 +199,8 @@ export class Supervisor implements Keeper {
   private async dispose(): Promise<void> {
     this.awaiting.set(false)
     this.reviewing.set(false)
-    const sessions = [...this.sessions.values()]
-    for (const session of sessions) this.remember(session)
-    await Promise.all(sessions.map(session => session.stop()))
+    await Promise.all([...this.sessions.values()].map(session => this.remember(session)))
+    await this.shared.close()
   }
 }
 

@@ -5,6 +5,8 @@ import z from '@deepseek-ai/schemastery'
 import { patternFault } from '../redact/patterns.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import { truncate } from '../text.ts'
+import type { Budget } from '../record/budget.ts'
+import type { Prices } from '../record/prices.ts'
 import { parseSelector } from './environment.ts'
 
 /** When an update is reviewed: after every step, after steps that changed something, or once a turn. */
@@ -58,6 +60,10 @@ export interface Config {
   longContextModel: string
   /** `provider/model[:effort]` tried in order when the model fails for good or for quota. */
   fallbacks: string[]
+  /** Money per million tokens by `provider/model`; goes before the built-in table. */
+  prices: Prices
+  /** What one session may spend: tokens, cached ones too, and money in the currency of the price. */
+  budget: Budget
   /** Folders whose WATCHDOG.yml may choose models and grant any tool. */
   trustedWorkspaces: string[]
   /** Seconds one reviewer call may take, to its end. */
@@ -80,6 +86,22 @@ function show(value: unknown): string {
 /** A whole number within limits. */
 function whole(min: number, max: number, value: number) {
   return z.number().step(1).min(min).max(max).default(value)
+}
+
+/** An object of these keys and no others: schemastery keeps unknown ones silently, in the depth too. */
+function only(shape: Record<string, unknown>) {
+  const known = z.transform(z.any(), (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return undefined
+    const unknown = Object.keys(value).find(key => !Object.hasOwn(shape, key))
+    if (unknown !== undefined) throw new z.ValidationError(`unknown key "${truncate(unknown, 80)}"; allowed: ${Object.keys(shape).join(', ')}`, {})
+    return undefined
+  })
+  return z.intersect([known, z.object(shape as never)])
+}
+
+/** Money for a million tokens. */
+function amount() {
+  return z.number().min(0).max(1_000_000)
 }
 
 /** Each key by itself, for files that set some of them for one advisor. */
@@ -108,6 +130,11 @@ export const fields = {
   maxContextTokens: whole(8_000, 2_000_000, 48_000),
   longContextModel: z.string().default(''),
   fallbacks: z.array(z.string()).default([]),
+  prices: z.dict(only({
+    input: amount().required(), output: amount().required(), cacheRead: amount(), cacheWrite: amount(),
+    currency: z.string().pattern(/^[A-Z]{3}$/).default('USD'),
+  }).required(), z.string().pattern(/^[^\s/]+\/\S+$/)).default({}),
+  budget: only({ tokens: z.number().step(1).min(1).max(1e12), cost: z.number().min(0.000_001).max(1e9) }).default({} as never),
   trustedWorkspaces: z.array(z.string()).default([]),
   timeout: whole(1, 3600, 90),
   reopen: whole(0, 5, 1),

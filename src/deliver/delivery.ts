@@ -35,6 +35,8 @@ export interface DeliveryPort {
   debug(line: string): void
   /** A note became a card: the user is to see it now, the agent with the user's next message. */
   onCard(note: Note): void
+  /** A note went somewhere else. */
+  onMoved(note: Note, state: NoteState): void
   /** Advice reopened an answer, which a later one may now hide. */
   onReopened(answer: string): void
 }
@@ -50,13 +52,13 @@ export interface Entrance {
 
 /** One session's notes on their way: offered, routed, queued, delivered or kept. */
 export class Delivery {
-  readonly inbox = new Inbox()
+  readonly inbox: Inbox
   private readonly port: DeliveryPort
   private readonly intake: Intake
   private readonly immunity = new Immunity()
   /** Messages we queued, with what had completed by then. */
   private readonly sent = new Map<MessageId, Completed>()
-  private readonly reconfirm = new Reconfirm(this.inbox)
+  private readonly reconfirm: Reconfirm
   /** What the user put away while a step held it: settled if that step does not begin. */
   private readonly putAway = new WeakSet<Note>()
   /** Answers reopened, and idle agents woken, since the user last spoke. */
@@ -69,14 +71,16 @@ export class Delivery {
 
   constructor(port: DeliveryPort) {
     this.port = port
+    this.inbox = new Inbox((note, state) => port.onMoved(note, state))
+    this.reconfirm = new Reconfirm(this.inbox)
     this.intake = new Intake({
       inbox: this.inbox, guard: port.guard, now: port.now, debug: port.debug,
       takeBack: (item, settled) => this.takeBack(item, settled),
     })
   }
 
-  /** Take the findings of one review, and route what they come to. Returns how many notes the advisor gave. */
-  offer(findings: readonly Finding[], origin: Origin): number {
+  /** Take the findings of one review, and route what they come to. Returns the notes that the advisor gave. */
+  offer(findings: readonly Finding[], origin: Origin): readonly Note[] {
     const given = this.intake.take(findings, origin, this.port.config(origin.advisor))
     if (origin.others !== undefined) this.waitForOthers(origin.others)
     this.routeWaiting()

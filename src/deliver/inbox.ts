@@ -14,8 +14,14 @@ const SETTLED_LIMIT = 500
 export class Inbox {
   private readonly items = new Map<number, Item>()
   private nextId = 1
+  private readonly onMove: (note: Note, state: NoteState) => void
   /** Notes accepted since the session was opened. */
   accepted = 0
+
+  /** @param onMove - hears where each note goes. */
+  constructor(onMove: (note: Note, state: NoteState) => void = () => {}) {
+    this.onMove = onMove
+  }
 
   /** Take a note in. */
   add(note: Omit<Note, 'id'>, state: NoteState): Note {
@@ -27,7 +33,9 @@ export class Inbox {
   }
 
   move(note: Note, state: NoteState): void {
-    if (this.items.has(note.id)) this.items.set(note.id, { note, state })
+    if (!this.items.has(note.id)) return
+    this.items.set(note.id, { note, state })
+    this.onMove(note, state)
   }
 
   /** The same note, said otherwise. */

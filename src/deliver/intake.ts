@@ -6,7 +6,7 @@ import type { Finding } from '../finding.ts'
 import { clampSeverity, rank } from '../severity.ts'
 import { isSameFinding, type EmissionGuard } from './guard.ts'
 import type { Inbox, Item } from './inbox.ts'
-import { isOf, UNDELIVERED, type NoteState } from './note.ts'
+import { isOf, UNDELIVERED, type Note, type NoteState } from './note.ts'
 
 /** Where advice comes from. */
 export interface Origin {
@@ -30,8 +30,9 @@ export interface IntakePort {
 
 /** What a finding came to, and whether it counts against the budget of its update. */
 type Outcome =
-  | { readonly kind: 'new' | 'raised', readonly costs: boolean }
-  | { readonly kind: 'joined' | 'refused' | 'withdrawn', readonly costs: false }
+  | { readonly kind: 'new' | 'raised', readonly costs: boolean, readonly note: Note | undefined }
+  | { readonly kind: 'joined', readonly costs: false, readonly note: Note | undefined }
+  | { readonly kind: 'refused' | 'withdrawn', readonly costs: false, readonly note?: undefined }
 
 export class Intake {
   private readonly port: IntakePort
@@ -43,14 +44,15 @@ export class Intake {
   /**
    * Take the findings of one review. The worst come first, so that the budget is theirs.
    * @param terms - the configuration of the advisor that gives them.
-   * @returns how many notes are its own now, or have its name too.
+   * @returns the notes that are its own now, or have its name too.
    */
-  take(findings: readonly Finding[], origin: Origin, terms: Pick<Config, 'maxSeverity' | 'notesPerUpdate'>): number {
-    let [spent, given] = [0, 0]
+  take(findings: readonly Finding[], origin: Origin, terms: Pick<Config, 'maxSeverity' | 'notesPerUpdate'>): readonly Note[] {
+    let spent = 0
+    const given: Note[] = []
     for (const finding of findings.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
-      const { kind, costs } = this.takeOne({ ...finding, severity: clampSeverity(finding.severity, terms.maxSeverity) }, origin, terms.notesPerUpdate - spent)
+      const { costs, note } = this.takeOne({ ...finding, severity: clampSeverity(finding.severity, terms.maxSeverity) }, origin, terms.notesPerUpdate - spent)
       if (costs) spent += 1
-      if (kind === 'new' || kind === 'raised' || kind === 'joined') given += 1
+      if (note !== undefined) given.push(note)
     }
     return given
   }
@@ -71,7 +73,7 @@ export class Intake {
       if (admission.reason === 'repeat' && twin !== undefined && origin.advisor !== undefined && !isOf(twin.note, origin.advisor)) {
         this.join(twin, origin)
         this.leave(replaced, origin)
-        return { kind: 'joined', costs: false }
+        return { kind: 'joined', costs: false, note: this.port.inbox.get(twin.note.id)?.note }
       }
       this.port.debug(`note refused, ${admission.reason}: ${text}`)
       if (forgotten !== undefined) guard.remember(forgotten.text, forgotten.severity)
@@ -79,9 +81,14 @@ export class Intake {
     }
     if (replaced !== undefined && replaced.note.id !== twin?.note.id) this.leave(replaced, origin)
     guard.remember(text, severity)
-    if (twin !== undefined) this.raise(twin, finding, origin)
-    else this.port.inbox.add({ text, severity, advisors: namesOf(origin), update: origin.update, at: this.port.now() }, { kind: 'unrouted' })
-    return { kind: twin === undefined ? 'new' : 'raised', costs: replaced === undefined }
+    const costs = replaced === undefined
+    if (twin !== undefined) {
+      this.raise(twin, finding, origin)
+      return { kind: 'raised', costs, note: this.port.inbox.get(twin.note.id)?.note }
+    }
+    const { evidence } = finding
+    const note = this.port.inbox.add({ text, severity, evidence, advisors: namesOf(origin), update: origin.update, at: this.port.now() }, { kind: 'unrouted' })
+    return { kind: 'new', costs, note }
   }
 
   /** The older note of its reviewer that a finding takes the place of, if it can still be taken back. */
@@ -102,9 +109,9 @@ export class Intake {
   }
 
   /** The same finding, graver: in the words of whoever says so, on the way that it now deserves. */
-  private raise({ note, state }: Item, { note: text, severity }: Finding, origin: Origin): void {
+  private raise({ note, state }: Item, { note: text, severity, evidence }: Finding, origin: Origin): void {
     const advisors = isOf(note, origin.advisor) ? note.advisors : [...note.advisors, ...namesOf(origin)]
-    this.port.inbox.change(note.id, { text, severity, advisors, update: origin.update })
+    this.port.inbox.change(note.id, { text, severity, evidence: evidence ?? note.evidence, advisors, update: origin.update })
     if (state.kind === 'aside' || state.kind === 'card') this.route(note.id)
   }
 

@@ -1,6 +1,7 @@
 // A note and the places it can stand in between its writing and the session.
 
 import type { MessageId } from '@deepseek-ai/dsh-llm'
+import type { Evidence } from '../finding.ts'
 import type { Severity } from '../severity.ts'
 
 /** One piece of advice that the emission guard let through. */
@@ -9,6 +10,8 @@ export interface Note {
   readonly id: number
   readonly text: string
   readonly severity: Severity
+  /** What it rests on, as it was found. */
+  readonly evidence?: Evidence | undefined
   /** Names of the advisors that found it, the first of them first; none for the one advisor without a roster. */
   readonly advisors: readonly string[]
   /** Number of the newest update the reviewer had seen. */
@@ -48,6 +51,11 @@ export function isOf({ advisors }: Pick<Note, 'advisors'>, advisor: string | und
 /** `[severity]`, with the names of those who gave it. */
 export function labelOf({ severity, advisors }: Pick<Note, 'severity' | 'advisors'>): string {
   return advisors.length === 0 ? `[${severity}]` : `[${severity}, ${advisors.join(', ')}]`
+}
+
+/** States that say what became of a note, for good or until the user speaks. */
+export function isSettled({ kind }: NoteState): boolean {
+  return kind === 'delivered' || kind === 'card' || kind === 'withdrawn' || kind === 'dismissed'
 }
 
 /** One line on what became of a note, for the user and for its reviewer. */

@@ -180,3 +180,8 @@ function isAmount(value: unknown): value is number {
 function whole(tokens: number | undefined): number {
   return isAmount(tokens) ? tokens : 0
 }
+
+/** Notes given, of any severity. */
+export function notesIn({ outcomes }: Totals): number {
+  return SEVERITIES.reduce((sum, severity) => sum + outcomes[severity].notes, 0)
+}

@@ -16,7 +16,8 @@ export type CallResult =
   /** `cut`: the output limit was reached. An empty message is silence. */
   | { readonly kind: 'reply', readonly message: AssistantMessage, readonly usage: TokenUsage | undefined, readonly cut: boolean }
   | { readonly kind: 'failed', readonly failure: LlmFailure, readonly usage: TokenUsage | undefined }
-  | { readonly kind: 'aborted' }
+  /** `usage`: what had been reported by then. */
+  | { readonly kind: 'aborted', readonly usage: TokenUsage | undefined }
 
 export interface CallOptions {
   readonly timeoutMs: number
@@ -61,7 +62,7 @@ export async function callModel(llm: ModelService, request: GenerateOptions, opt
     return { kind: 'reply' as const, message, usage: assembler.usage, cut: finish.kind === 'max-tokens' }
   })
   // What was reported before a call was given up is billed all the same.
-  return result.kind === 'failed' ? { ...result, usage: result.usage ?? assembler.usage } : result
+  return result.kind === 'reply' ? result : { ...result, usage: result.usage ?? assembler.usage }
 }
 
 /** Ask the adapter about a model, under the same rules as a call. */
@@ -116,7 +117,7 @@ async function withDeadline<T>(
   try {
     return await work(race, controller.signal)
   } catch (error) {
-    if (signal.aborted) return { kind: 'aborted' }
+    if (signal.aborted) return { kind: 'aborted', usage: undefined }
     return fail(error instanceof Expired ? { code: 'TIMEOUT', message: error.message } : failureOf(error), undefined)
   } finally {
     over.abort(OVER)

@@ -5,8 +5,11 @@ import type { Finding, WaitingNote } from '../finding.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
 import type { Hider } from '../observe/hide.ts'
+import type { BudgetVerdict } from '../record/budget.ts'
+import type { JournalNote, ReviewRecord } from '../record/journal.ts'
 import type { DeskPort } from './desk.ts'
 import type { Pinned } from './head.ts'
+import type { Route } from './model.ts'
 
 /** The transcript as it stands now, for a conversation that starts over. */
 export interface Present {
@@ -28,8 +31,12 @@ export interface ChatPort extends DeskPort {
   readFile(path: string): Promise<string | undefined>
   /** The reviewer was asked about these notes; what it says of them, if anything, comes as findings. */
   onReconfirmed(ids: readonly number[]): void
-  /** Findings of one reply, with the number of the newest update the reviewer had seen. */
-  advise(findings: readonly Finding[], update: number): void
+  /** Findings of one reply, with the number of the newest update the reviewer had seen. Returns what was let through. */
+  advise(findings: readonly Finding[], update: number): readonly JournalNote[]
+  /** Whether another call may be made, by a guess at the tokens it will take. */
+  mayCall(route: Route, tokens: number): BudgetVerdict
+  /** A review, or an attempt at one, came to its end. */
+  onReviewed(record: ReviewRecord): void
   /** A whole reply was thrown away. */
   onQuarantine(reason: string): void
   isContentFree(text: string): boolean

@@ -5,7 +5,8 @@ import type { AssistantMessage, LlmFailure, Message, ToolCallBlock } from '@deep
 import { textOf } from '../observe/entry.ts'
 import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
-import type { Tally } from '../record/tally.ts'
+import type { BudgetVerdict } from '../record/budget.ts'
+import type { Account } from '../record/ledger.ts'
 import type { Backlog } from './backlog.ts'
 import { composeBatch, type Batch } from './batch.ts'
 import { callModel, type CallOptions, type CallResult } from './call.ts'
@@ -18,6 +19,7 @@ import { describeFailure } from './failure.ts'
 import { renderHead, renderSummary, type Pinned } from './head.ts'
 import { correction, Inquiry, type Asking } from './inquiry.ts'
 import { Meter, type Load } from './meter.ts'
+import { Minutes } from './minutes.ts'
 import { longRouteOf, routeKey, type Route } from './model.ts'
 import { judgeReply } from './quarantine.ts'
 import { readReply, type Verdict } from './reply.ts'
@@ -28,9 +30,13 @@ import { weigh } from './weigh.ts'
 
 export type { ChatPort, Present } from './chat-port.ts'
 
+/** The budget does not allow another call. */
+export type Exhausted = Extract<BudgetVerdict, { kind: 'exhausted' }>
+
 /** How a review ended. */
 export type ReviewEnd =
   | { readonly kind: 'reviewed' }
+  | Exhausted
   /** There was nothing to show. */
   | { readonly kind: 'nothing' }
   | Exclude<CallResult, { kind: 'reply' }>
@@ -48,7 +54,8 @@ const LEAST_DELTA = 1_000
 
 export class Chat {
   private readonly port: ChatPort
-  private readonly tally: Tally
+  private readonly account: Account
+  private readonly minutes = new Minutes()
   private readonly desk: Desk
   private readonly conversation = new Conversation()
   private readonly results = new ShownResults()
@@ -69,9 +76,9 @@ export class Chat {
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
-  constructor(port: ChatPort, tally: Tally) {
+  constructor(port: ChatPort, account: Account) {
     this.port = port
-    this.tally = tally
+    this.account = account
     this.desk = new Desk(port)
   }
 
@@ -135,15 +142,23 @@ export class Chat {
         this.abandon()
         return this.review(backlog, signal)
       }
-      if (result.kind !== 'reply') return result
+      if (result.kind !== 'reply') return this.breakOff(inquiry, result)
       const end = await this.hear(result, inquiry, setting, signal)
-      if (signal.aborted) return { kind: 'aborted' }
+      if (signal.aborted) return this.breakOff(inquiry, { kind: 'aborted', usage: undefined })
       if (end !== undefined || !this.stands(inquiry)) {
         this.count(end, inquiry, result.cut)
+        this.port.onReviewed(this.minutes.take(inquiry, inquiry.advised ? 'advice' : end === 'advice' || end === undefined ? 'silent' : end, this.port.clock.now()))
         if (this.stands(inquiry)) this.settle(inquiry, backlog)
         return { kind: 'reviewed' }
       }
     }
+  }
+
+  /** A review ends without a verdict; it may go on later. */
+  private breakOff(inquiry: Inquiry, end: Exclude<ReviewEnd, { kind: 'reviewed' | 'nothing' }>): ReviewEnd {
+    if (end.kind === 'failed') this.port.onReviewed(this.minutes.take(inquiry, 'failed', this.port.clock.now(), end.failure))
+    if (end.kind === 'aborted') this.port.onReviewed(this.minutes.take(inquiry, 'aborted', this.port.clock.now()))
+    return end
   }
 
   /** Whether the conversation that a review began in is still the same. */
@@ -155,9 +170,10 @@ export class Chat {
   private async hear({ message }: Extract<CallResult, { kind: 'reply' }>, inquiry: Inquiry, setting: Setting, signal: AbortSignal): Promise<Verdict['kind'] | undefined> {
     const judgement = judgeReply(message, this.seen)
     if (judgement.kind === 'unsafe') {
-      this.tally.quarantined += 1
+      this.account.count('quarantined')
       this.port.debug(`reply thrown away: ${judgement.reason}`)
       this.port.onQuarantine(judgement.reason)
+      this.minutes.replied(message, [])
       return 'no-verdict'
     }
     const asked = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call' && setting.granted.has(block.name))
@@ -170,17 +186,19 @@ export class Chat {
     for (const line of refused) this.port.debug(`note refused, ${line}`)
     for (const remark of remarks) this.remark(remark)
     if (verdict.kind === 'advice') inquiry.advised = true
-    if (findings.length > 0) this.port.advise(findings, inquiry.upTo)
+    if (findings.length > 0) this.minutes.gave(this.port.advise(findings, inquiry.span[1]))
     if (asked.length === 0) {
       // Silence leaves no trace, and neither does prose; what was called has to be answered.
       if (verdict.kind === 'advice' || heard.length > 0) this.keep(inquiry, message, heard)
+      else this.minutes.replied(message, [])
       return verdict.kind
     }
     if (!this.stands(inquiry)) return undefined
-    const asking = inquiry.judge(asked, { calls: setting.config.toolCalls, ms: INQUIRY_MS }, this.port.clock.now(), this.roomLeft(inquiry, setting) <= 0)
+    const room = this.roomLeft(inquiry, message, setting)
+    const asking = inquiry.judge(asked, { calls: setting.config.toolCalls, ms: INQUIRY_MS }, this.port.clock.now(), room <= 0)
     if (asking.kind === 'end') this.port.debug(`the review ended, for it was told before: ${asking.reason}`)
     const answers = asking.kind === 'run'
-      ? await this.investigate(asked, Math.min(asking.calls, CALLS_KEPT - heard.length), inquiry, setting, signal)
+      ? await this.investigate(asked, { calls: Math.min(asking.calls, CALLS_KEPT - heard.length), room }, inquiry, setting, signal)
       : asked.map(call => ({ call, answer: correction(asking.reason), failed: true }))
     // What ends as silence leaves no trace either, unless something was said with it.
     if (asking.kind !== 'end' || heard.length > 0) this.keep(inquiry, message, [...heard, ...answers], asking.kind)
@@ -191,18 +209,19 @@ export class Chat {
     const inOrder = message.content.flatMap(block => calls.filter(({ call }) => call === block))
     const kept = tidyReply(message, inOrder)
     inquiry.add(kept.message, kept.calls, asking)
+    this.minutes.replied(kept.message, kept.calls)
   }
 
-  /** Run the first `left` calls of one reply side by side; together their results take the room there is. */
-  private async investigate(calls: readonly ToolCallBlock[], left: number, inquiry: Inquiry, setting: Setting, signal: AbortSignal): Promise<AnsweredCall[]> {
+  /** Run so many calls of one reply side by side; together their results take the room there is. */
+  private async investigate(calls: readonly ToolCallBlock[], left: { calls: number, room: number }, inquiry: Inquiry, setting: Setting, signal: AbortSignal): Promise<AnsweredCall[]> {
     const { tools } = this.port
-    const running = tools === undefined ? [] : calls.slice(0, Math.max(0, left))
-    this.tally.lookups += running.length
+    const running = tools === undefined ? [] : calls.slice(0, Math.max(0, left.calls))
+    this.account.count('lookups', running.length)
     const results = await Promise.all(running.map(call => tools!.run(call, [...setting.granted], signal)))
     // After a reset nothing of it stands anywhere.
     if (!this.stands(inquiry)) return []
     const texts = this.veil.texts(results.map(({ text }) => text))
-    const answers = this.known.answerAll(running, texts, this.roomLeft(inquiry, setting))
+    const answers = this.known.answerAll(running, texts, left.room)
     for (const answer of answers) if (answer !== UNCHANGED) this.seen.add(answer)
     return calls.map((call, index) => ({
       call, answer: answers[index] ?? correction('too many calls'), failed: results[index]?.isError ?? true,
@@ -220,14 +239,14 @@ export class Chat {
   }
 
   private count(end: Verdict['kind'] | undefined, inquiry: Inquiry, cut: boolean): void {
-    this.tally.reviews += 1
+    this.account.count('reviews')
     if (inquiry.advised) return
-    if (end === 'no-verdict' || cut) this.tally.noVerdict += 1
-    else this.tally.silent += 1
+    if (end === 'no-verdict' || cut) this.account.count('noVerdict')
+    else this.account.count('silent')
   }
 
   /** Compose the next batch, and make room for it first where that is due. */
-  private async begin(backlog: Backlog, first: Setting, signal: AbortSignal): Promise<{ kind: 'setting', setting: Setting } | Exclude<CallResult, { kind: 'reply' }>> {
+  private async begin(backlog: Backlog, first: Setting, signal: AbortSignal): ReturnType<Desk['prepare']> {
     let setting = first
     let batch = this.compose(backlog, setting)
     const tried = new Set<UpkeepStep>()
@@ -237,7 +256,7 @@ export class Chat {
       tried.add(plan.kind)
       this.port.debug(`upkeep: ${plan.kind}, ${plan.reason}`)
       await this.upkeep(plan.kind, backlog, setting, signal)
-      if (signal.aborted) return { kind: 'aborted' }
+      if (signal.aborted) return { kind: 'aborted', usage: undefined }
       const again = await this.prepare(signal)
       if (again.kind !== 'setting') return again
       setting = again.setting
@@ -245,7 +264,7 @@ export class Chat {
     }
     if (batch.messages.length > 0) {
       for (const message of batch.messages) this.seen.add(textOf(message.content))
-      this.inquiry = new Inquiry(batch, backlog.last?.number ?? 0, this.port.clock.now())
+      this.inquiry = new Inquiry(batch, [backlog.first?.number ?? 0, backlog.last?.number ?? 0], this.port.clock.now())
     }
     return { kind: 'setting', setting }
   }
@@ -288,9 +307,9 @@ export class Chat {
     if (this.conversation.dropResults()) this.known.clear()
   }
 
-  /** Tokens, by estimate, that may still be looked up in a review; none or fewer when too little is free. Old results go first. */
-  private roomLeft(inquiry: Inquiry, setting: Setting): number {
-    const room = () => setting.bound - this.meter.request(this.conversation.with(inquiry.messages), setting)
+  /** Tokens, by estimate, that may still be looked up behind a reply; none when too little is free. Old results go first. */
+  private roomLeft(inquiry: Inquiry, reply: AssistantMessage, setting: Setting): number {
+    const room = () => setting.bound - this.meter.request(this.conversation.with([...inquiry.messages, reply]), setting)
     const needed = setting.bound * LOOK_SHARE
     if (room() < needed) this.dropResults()
     return room() < needed ? 0 : this.meter.estimate(room())
@@ -326,13 +345,15 @@ export class Chat {
     if (this.longer === 'used') this.longer = 'failed'
   }
 
-  private async call(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult> {
-    this.tally.calls += 1
+  private async call(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult | Exhausted> {
+    const allowed = this.port.mayCall(setting.route, this.meter.request(messages, setting))
+    if (allowed.kind === 'exhausted') return allowed
+    const sentAt = this.port.clock.now()
+    this.account.count('calls')
     const result = await callModel(this.port.llm, setting.request(messages), this.callOptions(signal))
-    if (result.kind === 'aborted') return result
-    this.tally.charge(result.usage)
-    if (result.kind === 'failed') this.tally.failed += 1
-    else if (result.usage !== undefined) this.meter.learn(result.usage, messages, setting)
+    this.minutes.called(this.account.charge(routeKey(setting.route), result.usage), sentAt)
+    if (result.kind === 'failed') this.account.count('failed')
+    else if (result.kind === 'reply' && result.usage !== undefined) this.meter.learn(result.usage, messages, setting)
     return result
   }
 

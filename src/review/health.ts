@@ -10,6 +10,7 @@ export type ReviewerState =
   /** `retryAt`: the first update after it tries once. */
   | { readonly kind: 'quota_exhausted', readonly reason: string, readonly since: number, readonly retryAt: number | undefined }
   | { readonly kind: 'halted', readonly reason: string }
+  | { readonly kind: 'budget_exhausted', readonly reason: string }
   | { readonly kind: 'no_model', readonly reason: string }
 
 /** States that only a user, a new model or time ends. */
@@ -105,6 +106,8 @@ export class Health {
     this.toldNoModel = state.kind === 'no_model'
     this.stoppedAt = route
     const line = `${state.kind}: ${state.reason}`
+    // A budget is the session's, which says so once for all of its reviewers.
+    if (state.kind === 'budget_exhausted') return
     if (state.kind === 'no_model') this.port.tell(`${line}; it starts by itself when the model appears`)
     else this.port.tell(line, '`/advisor on` tries again')
   }

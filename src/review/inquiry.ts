@@ -32,8 +32,8 @@ export function correction(reason: string): string {
 
 export class Inquiry {
   readonly batch: Batch
-  /** Number of the newest update it was shown. */
-  readonly upTo: number
+  /** Numbers of the first and the newest update it was shown. */
+  readonly span: readonly [first: number, last: number]
   /** Something was said that counts. */
   advised = false
   private replies: readonly Message[] = []
@@ -43,9 +43,9 @@ export class Inquiry {
   private readonly startedAt: number
   private readonly asked = new Map<string, number>()
 
-  constructor(batch: Batch, upTo: number, startedAt: number) {
+  constructor(batch: Batch, span: readonly [first: number, last: number], startedAt: number) {
     this.batch = batch
-    this.upTo = upTo
+    this.span = span
     this.startedAt = startedAt
   }
 

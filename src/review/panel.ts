@@ -5,9 +5,10 @@ import { orAborted } from '../clock.ts'
 import { configOf, missingModel } from '../config/resolve.ts'
 import type { Config } from '../config/schema.ts'
 import type { Update } from '../observe/fold.ts'
-import type { Tally } from '../record/tally.ts'
+import type { Account } from '../record/ledger.ts'
 import type { Advisor } from '../roster/advisor.ts'
 import type { Present } from './chat.ts'
+import type { Detour } from './routes.ts'
 import { Reviewer, type ReviewerPort, type ReviewerState } from './reviewer.ts'
 
 /** Updates that are kept for who comes by a look: as many as the slowest cadence waits for. */
@@ -27,6 +28,8 @@ export interface Standing {
   readonly advisor: Advisor
   readonly config: Config
   readonly state: ReviewerState
+  /** A fallback in use, and why. */
+  readonly detour: Detour & { readonly to: string } | undefined
   /** Updates not reviewed yet. */
   readonly pending: number
   readonly reviewing: boolean
@@ -38,7 +41,7 @@ export interface PanelPort {
   /** What a reviewer works with. */
   open(seat: Seat): ReviewerPort
   /** What that advisor did and used so far in this session. */
-  tally(advisor: Advisor): Tally
+  account(advisor: Advisor): Account
   /** Files are being looked at: who reviews may change. */
   isLooking(): boolean
   /** Look at the files as they are now; resolves when that is known. Never rejects. */
@@ -91,7 +94,7 @@ export class Panel {
     return [...this.members.values()].map(({ advisor, config, reviewer }) => ({
       advisor, config,
       state: reviewer?.state ?? { kind: 'no_model', reason: missingModel(config) ?? 'no model' },
-      pending: reviewer?.pending ?? 0, reviewing: reviewer?.reviewing ?? false,
+      detour: reviewer?.detour, pending: reviewer?.pending ?? 0, reviewing: reviewer?.reviewing ?? false,
     }))
   }
 
@@ -197,7 +200,7 @@ export class Panel {
       reviewer.reconfigure()
       return []
     }
-    const fresh = new Reviewer(this.port.open(member), this.port.tally(advisor))
+    const fresh = new Reviewer(this.port.open(member), this.port.account(advisor))
     member.reviewer = fresh
     for (const update of this.unseen) fresh.offer(update)
     return []

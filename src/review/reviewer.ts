@@ -5,7 +5,7 @@ import type { LlmFailure } from '@deepseek-ai/dsh-llm'
 import { cutUpdate } from '../observe/cut.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
-import type { Tally } from '../record/tally.ts'
+import type { Account } from '../record/ledger.ts'
 import { errorMessage } from '../text.ts'
 import { Backlog, BACKLOG_LIMIT } from './backlog.ts'
 import { Chat, type ChatPort } from './chat.ts'
@@ -31,7 +31,7 @@ const RETRY_DELAY_MS = 1_000
 /** One advisor at work in one session. */
 export class Reviewer {
   private readonly port: ReviewerPort
-  private readonly tally: Tally
+  private readonly account: Account
   private readonly chat: Chat
   private readonly health: Health
   private readonly routes = new Routes()
@@ -42,11 +42,11 @@ export class Reviewer {
   /** Aborted when the run is over: what fails after that is not tried again. */
   private closing = new AbortController()
 
-  constructor(port: ReviewerPort, tally: Tally) {
+  constructor(port: ReviewerPort, account: Account) {
     this.port = port
-    this.tally = tally
+    this.account = account
     this.health = new Health(port)
-    this.chat = new Chat(extend(port, { route: () => this.route(), onQuarantine: reason => this.health.quarantine(reason) }), tally)
+    this.chat = new Chat(extend(port, { route: () => this.route(), onQuarantine: reason => this.health.quarantine(reason) }), account)
     this.checkModel()
   }
 
@@ -79,9 +79,9 @@ export class Reviewer {
 
   /** Take one update. Returns at once; a review that is due starts in the background. */
   offer(update: Update): void {
-    this.tally.dropped += this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.port.config().reviewEvery))
+    this.account.count('dropped', this.backlog.push(update, Math.max(BACKLOG_LIMIT, this.port.config().reviewEvery)))
     if (this.closing.signal.aborted) this.closing = new AbortController()
-    this.health.onUpdate(configuredRoute(this.port.config()))
+    this.health.onUpdate(this.configured)
     this.wake()
   }
 
@@ -123,9 +123,10 @@ export class Reviewer {
     this.wake()
   }
 
-  /** The configuration changed: a new model is a new chance. */
+  /** The configuration changed: a new model is a new chance, and so is a larger budget. */
   reconfigure(): void {
-    if (this.health.isNewChance(configuredRoute(this.port.config()))) this.resume()
+    const granted = this.state.kind === 'budget_exhausted' && this.port.mayCall(this.route(), 0).kind === 'fine'
+    if (granted || this.health.isNewChance(this.configured)) this.resume()
     else this.wake()
   }
 
@@ -141,6 +142,11 @@ export class Reviewer {
     this.lifetime.abort(new Error('the advisor was switched off'))
     this.progress.made()
     await this.working
+  }
+
+  /** The model of the configuration, as one word. */
+  private get configured(): string {
+    return configuredRoute(this.port.config())
   }
 
   /** Say early, without a call, that the provider is not there. */
@@ -177,6 +183,7 @@ export class Reviewer {
     while (this.canReview()) {
       const end = await this.chat.review(this.backlog, this.lifetime.signal)
       if (end.kind === 'reviewed') this.health.succeeded()
+      if (end.kind === 'exhausted') this.health.stop({ kind: 'budget_exhausted', reason: end.reason }, this.configured)
       if (end.kind !== 'failed') return
       this.health.lagging = true
       this.progress.made()
@@ -210,17 +217,17 @@ export class Reviewer {
         if (this.fallBack(reason, decision.retryMs)) return this.newHistory()
         const since = this.port.clock.now()
         const retryAt = decision.retryMs === undefined ? undefined : since + decision.retryMs
-        this.health.stop({ kind: 'quota_exhausted', reason, since, retryAt }, configuredRoute(this.port.config()))
+        this.health.stop({ kind: 'quota_exhausted', reason, since, retryAt }, this.configured)
         return history
       }
       case 'halt':
         if (this.fallBack(reason, undefined)) return this.newHistory()
-        this.health.stop({ kind: 'halted', reason }, configuredRoute(this.port.config()))
+        this.health.stop({ kind: 'halted', reason }, this.configured)
         return history
       case 'no-model':
         // A configured model that is not there yet is waited for; a fallback is not.
         if (this.routes.detour !== undefined && this.fallBack(reason, undefined)) return this.newHistory()
-        this.health.stop({ kind: 'no_model', reason }, configuredRoute(this.port.config()))
+        this.health.stop({ kind: 'no_model', reason }, this.configured)
         return history
     }
   }
@@ -246,13 +253,13 @@ export class Reviewer {
   }
 
   private drop(what: 'taken' | 'all'): void {
-    this.tally.dropped += this.backlog.drop(what)
+    this.account.count('dropped', this.backlog.drop(what))
     this.chat.abandon()
   }
 
   private lose(what: 'taken' | 'all', reason: string): void {
     this.drop(what)
-    this.health.lose(reason, configuredRoute(this.port.config()))
+    this.health.lose(reason, this.configured)
   }
 
   /** The run is over and the last reviews failed. */

@@ -7,7 +7,8 @@ import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
 import { errorMessage, truncate } from '../text.ts'
 import { ROSTER_COMMANDS } from './roster-commands.ts'
-import { notesText, stateWord, statusText, usageText } from './status.ts'
+import { notesText, stateWord, statusText } from './status.ts'
+import { usageText } from './usage.ts'
 
 /** One use of the command. */
 export interface Call {
@@ -41,9 +42,11 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       return success(statusText(session, clock.now()))
     },
   },
-  usage: { usage: 'usage', takesWords: false, run: ({ session }) => success(usageText(session)) },
+  usage: { usage: 'usage', takesWords: false, run: async ({ session }) => success(await usageText(session)) },
   notes: { usage: 'notes', takesWords: false, run: ({ session, clock }) => success(notesText(session, clock.now())) },
   dismiss: { usage: 'dismiss N|all', takesWords: true, run: ({ session, words }) => dismiss(session, words) },
+  good: { usage: 'good N', takesWords: true, run: ({ session, words }) => judge(session, words, 'good') },
+  bad: { usage: 'bad N', takesWords: true, run: ({ session, words }) => judge(session, words, 'bad') },
   mute: {
     usage: 'mute WORDS', takesWords: true,
     run: ({ session, words }) => session.mute(words)
@@ -84,6 +87,7 @@ async function switchTo({ session, supervisor }: Omit<Call, 'words'>, wish: 'on'
   session.override = wish
   await supervisor.refresh()
   if (wish === 'off') return success('Advisor off for this session.')
+  session.grantBudget()
   session.panel?.resume()
   const resolved = session.resolve()
   if (resolved.kind !== 'ready') return success(`Advisor on for this session, but it cannot run: ${resolved.reason}.`)
@@ -119,6 +123,12 @@ function dismiss(session: AdvisedSession, which: string): CommandResult {
   const count = session.dismiss(which === 'all' ? 'all' : Number(which.replace('#', '')))
   if (count === 0) return failure(which === 'all' ? 'There is no note that waits.' : `There is no note ${which}; \`/advisor notes\` lists them.`)
   return success(count === 1 ? 'Dismissed; it will not come back in this session.' : `${count} notes dismissed; they will not come back in this session.`)
+}
+
+function judge(session: AdvisedSession, which: string, verdict: 'good' | 'bad'): CommandResult {
+  if (!/^#?\d+$/.test(which)) return failure(`/advisor ${verdict} needs the number of a note; got "${truncate(which, 60)}".`)
+  if (!session.judge(Number(which.replace('#', '')), verdict)) return failure(`There is no note ${which}; \`/advisor notes\` lists them.`)
+  return success(`Note ${which} counts as ${verdict}; \`/advisor usage\` shows the rates.`)
 }
 
 function unknown(input: string): string {

@@ -1,9 +1,10 @@
-// What `/advisor status`, `usage` and `notes` say. Only words for what others decided.
+// What `/advisor status` and `notes` say. Only words for what others decided.
 
 import { configOf, type AdvisorConfig } from '../config/resolve.ts'
 import type { Config } from '../config/schema.ts'
 import { describeState, isOf } from '../deliver/note.ts'
-import type { Tally } from '../record/tally.ts'
+import type { Evidence } from '../finding.ts'
+import { billOf, notesIn, type Totals } from '../record/totals.ts'
 import type { Standing } from '../review/panel.ts'
 import type { ReviewerState } from '../review/reviewer.ts'
 import type { Advisor } from '../roster/advisor.ts'
@@ -11,7 +12,7 @@ import type { AdvisedSession } from '../session.ts'
 import { truncate } from '../text.ts'
 
 /** What a session comes to, the best state of its reviewers first. */
-const STATES: readonly ReviewerState['kind'][] = ['running', 'failing', 'quota_exhausted', 'halted', 'no_model']
+const STATES: readonly ReviewerState['kind'][] = ['running', 'failing', 'quota_exhausted', 'budget_exhausted', 'halted', 'no_model']
 
 /** One word for the session's state, those of the failure table among them. */
 export function stateWord(session: AdvisedSession): string {
@@ -22,29 +23,20 @@ export function stateWord(session: AdvisedSession): string {
 export function statusText(session: AdvisedSession, now: number): string {
   const { config } = session.resolve()
   const { word, reason } = stateOf(session)
-  const { tally, delivery } = session
+  const { delivery } = session
+  const totals = session.record.ledger.whole()
   const standings = session.panel?.standings ?? []
   const roster = session.advisors.all.filter(({ name }) => name !== undefined)
   const last = session.notes().at(-1)
   return [
     `Advisor: ${withReason(word, reason)}`,
-    ...roster.length === 0 ? [`Model: ${modelText(config)}`] : roster.map(advisor => advisorText(session, advisor, config, standings)),
+    ...roster.length === 0 ? [`Model: ${modelText(config, standings[0])}`] : roster.map(advisor => advisorText(session, advisor, config, standings)),
     `Pending: ${pendingText(standings)}`,
-    `Reviews: ${reviewsText(tally)}`,
+    `Reviews: ${reviewsText(totals)}`,
     `Notes: ${delivery.inbox.accepted}${last === undefined ? '' : `; last, ${age(now - last.note.at)} ago: [${last.note.severity}] ${truncate(last.note.text.replace(/\s+/g, ' '), 160)} (${describeState(last.state)})`}`,
-    `Tokens: ${tokensText(tally)}`,
+    `Tokens: ${tokensText(totals)}`,
     ...session.advisors.roster?.trouble ?? [],
   ].join('\n')
-}
-
-/** Tokens so far, of each advisor of a roster and of all. */
-export function usageText(session: AdvisedSession): string {
-  const total = `${workText(session.tally, session.delivery.inbox.accepted)}\nTokens: ${tokensText(session.tally)}`
-  const each = session.advisors.all.flatMap(({ name, slug }) => {
-    const tally = session.tallyOf(slug)
-    return name === undefined ? [] : `${name}: ${workText(tally, tally.notes)}; ${tokensText(tally)}`
-  })
-  return [...each, total].join('\n')
 }
 
 /** Every note with number, severity, age, state and who gave it, newest last. */
@@ -54,8 +46,15 @@ export function notesText(session: AdvisedSession, now: number): string {
   if (items.length === 0) return ['No notes in this session.', ...muted].join('\n')
   return [...items.map(({ note, state }) => {
     const by = isOf(note, undefined) ? '' : `[${note.advisors.join(', ')}] `
-    return `#${note.id} ${note.severity}, ${age(now - note.at)} ago, ${describeState(state)}: ${by}${note.text.replace(/\s+/g, ' ')}`
+    return `#${note.id} ${note.severity}, ${age(now - note.at)} ago, ${describeState(state)}: ${by}${note.text.replace(/\s+/g, ' ')}${evidenceText(note.evidence)}`
   }), ...muted].join('\n')
+}
+
+/** What a note rests on, below it. */
+function evidenceText(evidence: Evidence | undefined): string {
+  if (evidence === undefined) return ''
+  const { quote, path } = evidence
+  return `\n    ${path === undefined ? '' : `${path}: `}"${truncate(quote.replace(/\s+/g, ' ').trim(), 200)}"`
 }
 
 function stateOf(session: AdvisedSession): { readonly word: string, readonly reason: string | undefined } {
@@ -72,13 +71,13 @@ function stateOf(session: AdvisedSession): { readonly word: string, readonly rea
 /** One line on one advisor. */
 function advisorText(session: AdvisedSession, advisor: Advisor, config: Config, standings: readonly Standing[]): string {
   const standing = standings.find(({ advisor: { slug } }) => slug === advisor.slug)
-  const tally = session.tallyOf(advisor.slug)
+  const totals = session.record.ledger.whole(advisor.slug)
   const state = standing === undefined
     ? withReason('off', session.advisors.whyOff(advisor))
     : withReason(standing.state.kind, reasonOf(standing.state))
   return `${advisor.name}: ${[
-    state, modelText(configOf(config, advisor)), `${pendingText(standing === undefined ? [] : [standing])} pending`, `reviews ${reviewsText(tally)}`,
-    count(tally.notes, 'note'), `tokens ${tokensText(tally)}`,
+    state, modelText(configOf(config, advisor), standing), `${pendingText(standing === undefined ? [] : [standing])} pending`, `reviews ${reviewsText(totals)}`,
+    count(notesIn(totals), 'note'), `tokens ${tokensText(totals)}`,
   ].join('; ')}`
 }
 
@@ -91,27 +90,25 @@ function pendingText(standings: readonly Standing[]): string {
   return `${count(pending, 'update')}${standings.some(({ reviewing }) => reviewing) ? ', reviewing' : ''}`
 }
 
-function reviewsText({ reviews, silent, noVerdict, failed, dropped }: Tally): string {
+function reviewsText({ counts: { reviews, silent, noVerdict, failed, dropped } }: Totals): string {
   return `${reviews} (${silent} silent, ${noVerdict} without a verdict), ${failed} failed calls, ${count(dropped, 'update')} dropped`
 }
 
-function workText({ calls, reviews }: Tally, notes: number): string {
-  return `${count(calls, 'call')}, ${count(reviews, 'review')}, ${count(notes, 'note')}`
+function tokensText(totals: Totals): string {
+  const { input, output, cacheRead, cacheWrite } = billOf(totals).tokens
+  return `${input + cacheWrite} in, ${output} out, ${cacheRead} cached`
 }
 
-function tokensText({ tokens }: Tally): string {
-  return `${tokens.input} in, ${tokens.output} out, ${tokens.cached} cached`
-}
-
-function modelText({ provider, model, effort }: AdvisorConfig['config']): string {
-  return provider === '' && model === '' ? 'none' : `${provider || '?'}/${model || '?'}, effort ${effort}`
+function modelText({ provider, model, effort }: AdvisorConfig['config'], standing?: Standing): string {
+  const configured = provider === '' && model === '' ? 'none' : `${provider || '?'}/${model || '?'}, effort ${effort}`
+  return standing?.detour === undefined ? configured : `${standing.detour.to} for now, since ${standing.detour.from} failed (${standing.detour.reason})`
 }
 
 function reasonOf(state: ReviewerState): string | undefined {
   return state.kind === 'running' ? undefined : state.reason
 }
 
-function count(n: number, noun: string): string {
+export function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`
 }
 

@@ -16,7 +16,7 @@ export interface Position {
   readonly step: number
 }
 
-export class Ledger {
+export class Logged {
   private readonly delivery: Delivery
   private readonly guard: EmissionGuard
   /** Ids of logged messages of ours whose notes are known. */
