@@ -76,6 +76,12 @@ describe.each([
   })
 })
 
+test('a budget that is spent stops it without a word of its own: the session says so for all', () => {
+  health.stop({ kind: 'budget_exhausted', reason: '1,000 of 1,000 tokens of its budget are spent' }, ROUTE)
+  expect(health).toMatchObject({ isAtWork: false, mayReview: false, state: { kind: 'budget_exhausted' } })
+  expect(told).toEqual([])
+})
+
 describe('a new chance', () => {
   test('is none for a reviewer that is well', () => {
     expect(health.isNewChance('p/other')).toBe(false)

@@ -8,7 +8,7 @@ import { correction, Inquiry, type Asking } from '../../src/review/inquiry.ts'
 const BATCH: Batch = { messages: toMessages(['update']), shown: new Set(), plan: undefined, remarks: 0, asked: [] }
 const LIMITS = { calls: 12, ms: 120_000 }
 
-const begin = (startedAt = 0) => new Inquiry(BATCH, 7, startedAt)
+const begin = (startedAt = 0) => new Inquiry(BATCH, [5, 7], startedAt)
 const read = (path: string): ToolCallBlock => ({ type: 'tool-call', id: CallId(`c-${path}`), name: 'read', arguments: JSON.stringify({ path }) })
 const judge = (inquiry: Inquiry, calls = [read('a')], now = 0, full = false, limits = LIMITS): Asking => inquiry.judge(calls, limits, now, full)
 
@@ -27,7 +27,7 @@ test('a first call is run, with all the calls that the review has', () => {
 test('it knows what it was shown and up to where', () => {
   const inquiry = begin()
   expect(inquiry.messages).toEqual(BATCH.messages)
-  expect(inquiry.upTo).toBe(7)
+  expect(inquiry.span).toEqual([5, 7])
   expect(inquiry.exchanged).toEqual([])
 })
 
