@@ -36,24 +36,28 @@ type Outcome =
 
 export class Intake {
   private readonly port: IntakePort
+  /** By advisor, the newest update it spoke of and how many notes that has yielded: one review may speak more than once. */
+  private readonly yields = new Map<string | undefined, { readonly update: number, readonly spent: number }>()
 
   constructor(port: IntakePort) {
     this.port = port
   }
 
   /**
-   * Take the findings of one review. The worst come first, so that the budget is theirs.
+   * Take the findings of one reply. The worst come first, so that the budget is theirs.
    * @param terms - the configuration of the advisor that gives them.
    * @returns the notes that are its own now, or have its name too.
    */
   take(findings: readonly Finding[], origin: Origin, terms: Pick<Config, 'maxSeverity' | 'notesPerUpdate'>): readonly Note[] {
-    let spent = 0
+    const before = this.yields.get(origin.advisor)
+    let spent = before?.update === origin.update ? before.spent : 0
     const given: Note[] = []
     for (const finding of findings.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
       const { costs, note } = this.takeOne({ ...finding, severity: clampSeverity(finding.severity, terms.maxSeverity) }, origin, terms.notesPerUpdate - spent)
       if (costs) spent += 1
       if (note !== undefined) given.push(note)
     }
+    this.yields.set(origin.advisor, { update: origin.update, spent })
     return given
   }
 

@@ -40,6 +40,4 @@ export interface ChatPort extends DeskPort {
   /** A whole reply was thrown away. */
   onQuarantine(reason: string): void
   isContentFree(text: string): boolean
-  /** For the host's log: what was dropped, and why. */
-  debug(line: string): void
 }

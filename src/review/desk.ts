@@ -22,6 +22,8 @@ export interface DeskPort {
   brief(): Brief
   /** One line to the user. */
   tell(line: string): void
+  /** For the host's log. */
+  debug(line: string): void
 }
 
 /** What one review works with. */
@@ -121,15 +123,15 @@ export class Desk {
     const { schemas, unknown, trouble } = await this.offered.answer
     // What is missing may come.
     if (trouble !== undefined) this.offered = undefined
-    const names = unknown.map(name => `"${name}"`).join(', ')
-    this.warn([names === '' ? '' : `there is no tool ${names} in this session`, trouble ?? ''].filter(part => part !== '').join('; '))
+    if (trouble !== undefined) this.port.debug(`nothing to look with: ${trouble}`)
+    this.warn(unknown.map(name => `"${name}"`).join(', '))
     return schemas
   }
 
-  /** Say once that something is missing to look with. */
-  private warn(trouble: string): void {
-    if (trouble !== '' && trouble !== this.warned) this.port.tell(`${trouble}; the reviewer works without`)
-    this.warned = trouble
+  /** Say once that tools were named which nobody has. */
+  private warn(names: string): void {
+    if (names !== '' && names !== this.warned) this.port.tell(`there is no tool ${names} in this session; the reviewer works without`)
+    this.warned = names
   }
 }
 

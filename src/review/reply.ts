@@ -71,7 +71,7 @@ const THINKING = /^(?:\s*<think(?:ing)?>[^]*?(?:<\/think(?:ing)?>|$)|(?:[^]*\n)?
 
 /** The finding in a call, or what is wrong with the call. */
 function readCall(call: ToolCallBlock): Finding | string {
-  if (call.name !== ADVISE_TOOL.name) return `There is no tool "${truncate(call.name, 40)}" here; only "advise".`
+  if (call.name !== ADVISE_TOOL.name) return `There is no tool "${truncate(call.name, 40)}" here.`
   try {
     return toFinding(JSON.parse(call.arguments)) ?? 'Not recorded: `note` must be a text that is not empty.'
   } catch {

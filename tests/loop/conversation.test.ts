@@ -66,7 +66,7 @@ test('a call that cannot be used is answered with what is wrong, once, without a
   expect(scene.reviews[1]!.messages.flatMap(message => message.content).flatMap(block => (
     block.type === 'tool-result' ? block.content : []
   ))).toMatchObject([
-    { text: 'There is no tool "shell" here; only "advise".' },
+    { text: 'There is no tool "shell" here.' },
     { text: 'Not recorded: `note` must be a text that is not empty.' },
     { text: 'Not recorded: the arguments are not JSON.' },
   ])

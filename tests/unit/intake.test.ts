@@ -24,10 +24,10 @@ function intake() {
   return {
     inbox, refused,
     give(advisor: string | undefined, finding: Partial<Finding>, terms: { maxSeverity?: Severity, notesPerUpdate?: number } = {}, update = 1) {
-      return takes.take([{ note: OLD, severity: 'concern', ...finding }], { advisor, update }, { maxSeverity: 'blocker', notesPerUpdate: 1, ...terms })
+      return takes.take([{ note: OLD, severity: 'concern', ...finding }], { advisor, update }, { maxSeverity: 'blocker', notesPerUpdate: 1, ...terms }).length
     },
     giveAll(advisor: string, notes: readonly Finding[], notesPerUpdate: number) {
-      return takes.take(notes, { advisor, update: 1 }, { maxSeverity: 'blocker', notesPerUpdate })
+      return takes.take(notes, { advisor, update: 1 }, { maxSeverity: 'blocker', notesPerUpdate }).length
     },
     get notes() { return inbox.list().map(({ note, state }) => `${note.severity} ${note.advisors.join('+')} ${state.kind}: ${note.text}`) },
     move(state: NoteState) { inbox.move(inbox.get(1)!.note, state) },

@@ -61,7 +61,7 @@ describe('a call of `advise`', () => {
     const { kind, answers } = outcome(read(call('bash', { command: 'rm -rf .' })))
     expect(kind).toBe('no-verdict')
     expect(answers?.[0]).toContain('"bash"')
-    expect(answers?.[0]).toContain('advise')
+    expect(answers?.[0]).toContain('no tool "bash"')
   })
 
   test('of an endless name does not fill the history', () => {
