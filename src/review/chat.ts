@@ -3,6 +3,7 @@
 
 import type { AssistantMessage, LlmFailure, Message, ToolCallBlock } from '@deepseek-ai/dsh-llm'
 import { textOf } from '../observe/entry.ts'
+import { indentFraming } from '../observe/markdown.ts'
 import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
 import type { BudgetVerdict } from '../record/budget.ts'
@@ -177,7 +178,7 @@ export class Chat {
       return 'no-verdict'
     }
     const asked = message.content.filter((block): block is ToolCallBlock => block.type === 'tool-call' && setting.granted.has(block.name))
-    const verdict = readReply({ content: message.content.filter(block => !(asked as unknown[]).includes(block)) }, this.port.isContentFree)
+    const verdict = readReply({ content: message.content.filter(block => !(asked as unknown[]).includes(block)) }, this.port.isContentFree, text => this.seen.has(text))
     if (verdict.kind === 'no-verdict') this.port.debug(`no verdict: ${verdict.reason}`)
     const { findings, heard, remarks, refused } = await weigh(verdict, {
       policy: setting.config.evidence, seen: this.seen, readFile: path => this.readFile(path),
@@ -220,7 +221,7 @@ export class Chat {
     const results = await Promise.all(running.map(call => tools!.run(call, [...setting.granted], signal)))
     // After a reset nothing of it stands anywhere.
     if (!this.stands(inquiry)) return []
-    const texts = this.veil.texts(results.map(({ text }) => text))
+    const texts = this.veil.texts(results.map(({ text }) => indentFraming(text)))
     const answers = this.known.answerAll(running, texts, left.room)
     for (const answer of answers) if (answer !== UNCHANGED) this.seen.add(answer)
     return calls.map((call, index) => ({

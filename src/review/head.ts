@@ -41,10 +41,10 @@ export function renderHead(pinned: Pinned, batch: readonly Entry[], share = 1): 
   const texts: string[] = []
   if (pinned.cwd !== undefined) texts.push(`Working folder: ${pinned.cwd}`)
   const rules = pinned.instructions.filter(text => !told.has(text)).join('\n\n').trim()
-  if (rules !== '') texts.push(renderContext('instructions', elide(rules, fit(INSTRUCTIONS_LIMIT), omission)))
-  if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${truncate(pinned.task, fit(PINNED_LIMIT))}`)
+  if (rules !== '') texts.push(renderContext('instructions', elide(rules, fit(INSTRUCTIONS_LIMIT), omission, indentFraming)))
+  if (pinned.task !== undefined && !shown.has(pinned.task)) texts.push(`The user's request:\n**user:** ${said(pinned.task, fit(PINNED_LIMIT))}`)
   if (pinned.latest !== undefined && pinned.latest !== pinned.task && !shown.has(pinned.latest)) {
-    texts.push(`The user's latest message:\n**user:** ${truncate(pinned.latest, fit(PINNED_LIMIT))}`)
+    texts.push(`The user's latest message:\n**user:** ${said(pinned.latest, fit(PINNED_LIMIT))}`)
   }
   if (pinned.notes.length > 0) {
     const lines = pinned.notes.slice(-NOTES_SHOWN)
@@ -66,10 +66,15 @@ function renderContext(kind: string, text: string): string {
   return `<primary-context kind="${kind}">\n${escapeXml(text)}\n</primary-context>`
 }
 
+/** The user's words, in which no line can pose as framing of ours: they may have pasted anything. */
+function said(text: string, limit: number): string {
+  return indentFraming(truncate(text, limit))
+}
+
 /** Text that stands for updates which no review saw. */
 export function renderGap({ updates, latest }: Gap): string {
-  const said = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${truncate(latest, PINNED_LIMIT)}`
-  return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${said}`
+  const words = latest === undefined ? '' : `\nIn them the user said:\n**user:** ${said(latest, PINNED_LIMIT)}`
+  return `[${updates} earlier ${updates === 1 ? 'update was' : 'updates were'} not shown to you]${words}`
 }
 
 /** What stands in the place of a conversation that grew too long: the reviewer's own summary of it. */
@@ -81,5 +86,5 @@ export function renderSummary(summary: string): string {
 export function renderReconfirm(notes: readonly WaitingNote[]): string {
   const lines = notes.slice(-NOTES_SHOWN).map(note => `${note.id}. ${note.severity}, ${note.age} steps ago: ${truncate(note.text.replace(/\s+/g, ' '), NOTE_SHOWN_LIMIT)}`)
   return `[the agent has not read these notes of yours yet; they will be delivered as they stand]\n${lines.join('\n')}\n`
-    + '[if what follows makes one untrue, call `advise` with its number as `replaces` and an empty note; to change it, with the new text]'
+    + '[if what follows makes one untrue, give its number as `replaces` with an empty `note`; to change it, with the new text]'
 }

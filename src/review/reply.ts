@@ -39,8 +39,11 @@ const RECORDED = 'Recorded.'
 /**
  * Read one reply.
  * @param isContentFree - whether a text says nothing, in the words the emission guard knows.
+ * @param isQuoted - whether a text stands in what the reviewer was shown: a frame out of a tool's output is not its own.
  */
-export function readReply(message: Pick<AssistantMessage, 'content'>, isContentFree: (text: string) => boolean): Verdict {
+export function readReply(
+  message: Pick<AssistantMessage, 'content'>, isContentFree: (text: string) => boolean, isQuoted: (text: string) => boolean = () => false,
+): Verdict {
   const calls = message.content.filter((block: ContentBlock) => block.type === 'tool-call')
   const read = calls.map(call => ({ call, finding: readCall(call) }))
   const outcomes = read.map(({ call, finding }) => ({
@@ -49,7 +52,7 @@ export function readReply(message: Pick<AssistantMessage, 'content'>, isContentF
   const findings = read.flatMap(({ finding }) => typeof finding === 'string' ? [] : [finding])
   const text = spokenText(message.content)
   if (findings.length === 0) {
-    const framed = readFrame(text)
+    const framed = readFrame(text, isQuoted)
     if (framed !== undefined) findings.push(framed)
   }
   if (findings.length > 0) return { kind: 'advice', findings, calls: outcomes }
@@ -79,16 +82,17 @@ function readCall(call: ToolCallBlock): Finding | string {
   }
 }
 
-/** The first balanced `{…}` in a text that parses and holds a note. */
-export function readFrame(text: string): Finding | undefined {
+/** The first balanced `{…}` in a text that parses, holds a note and is no quotation. */
+export function readFrame(text: string, isQuoted: (text: string) => boolean = () => false): Finding | undefined {
   let scanned = 0
   for (let start = text.indexOf('{'); start >= 0 && scanned < SCAN_LIMIT; start = text.indexOf('{', start + 1)) {
     const end = balancedEnd(text, start)
     scanned += (end ?? text.length) - start
     if (end === undefined) continue
     try {
-      const finding = toFinding(JSON.parse(text.slice(start, end)))
-      if (finding !== undefined) return finding
+      const frame = text.slice(start, end)
+      const finding = toFinding(JSON.parse(frame))
+      if (finding !== undefined && !isQuoted(frame)) return finding
     } catch {
       // Not JSON: a later brace may open the frame.
     }

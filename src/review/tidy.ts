@@ -52,7 +52,7 @@ function isSound({ call }: HeardCall): boolean {
 }
 
 function tidyCall({ call, finding }: HeardCall): HeardCall['call'] {
-  const args = finding === undefined ? smallArguments(call.arguments) : { note: finding.note, severity: finding.severity }
+  const args = finding ?? smallArguments(call.arguments)
   return { ...call, name: call.name === '' ? 'unnamed' : truncate(call.name, 64), arguments: JSON.stringify(args) }
 }
 
