@@ -128,11 +128,14 @@ describe('on the headless host', () => {
     expect(reviewer.requests.map(({ bodyText }) => bodyText).join('')).not.toContain(OUTSIDE)
   })
 
-  test('the agent\'s requests and log are those of a run in which the reviewer looks at nothing', async () => {
+  test.each([
+    [['read', 'grep', 'glob'], WAYS_IN.map(([call]) => call)],
+    [['read', 'bash'], [read('src/price.ts'), bash('cat src/menu.ts')]],
+  ])('with %j the agent\'s requests and log are those of a run in which the reviewer looks at nothing', async (tools, calls) => {
     const logs: string[][] = []
     const requests: string[][] = []
-    for (const reviewer of [looks(WAYS_IN.map(([call]) => call)), looks()]) {
-      const { primary } = await run({ reviewer })
+    for (const reviewer of [looks(calls), looks()]) {
+      const { primary } = await run({ reviewer }, { tools })
       requests.push(primary.requests.map(({ bodyText }) => bodyText))
       logs.push(eventTypes(host))
     }
