@@ -21,6 +21,9 @@ export interface Merged {
   readonly trouble: readonly string[]
 }
 
+/** Advisors that files nobody trusts may let review: each one costs the user's money. */
+export const UNTRUSTED_ADVISORS = 3
+
 /** What reviews when no file names an advisor: the settings alone. */
 export const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
 
@@ -49,13 +52,28 @@ export function mergeRosters(sources: readonly RosterSource[], bad: number): Mer
     if (source.scope === 'user') continue
     trouble.push(`${source.label}:${line}: its advisor "${advisor.name}" ${advisor.enabled ? 'replaces' : 'pauses'} your own of ${replaced.label}`)
   }
-  const all = [...winners.values()].map(winner => winner.advisor)
+  const all = pauseBeyond([...winners.values()], trouble)
   const advisors = all.slice(0, ADVISOR_LIMIT)
   const beyond = all.slice(ADVISOR_LIMIT)
   if (beyond.length > 0) trouble.push(tooMany(beyond.map(advisor => advisor.name ?? advisor.slug)))
   if (advisors.length > 0) return { advisors, requests, trouble }
   if (bad > 0) trouble.push('no advisor of your WATCHDOG files can be used: the one of your settings reviews')
   return { advisors: [UNNAMED], requests, trouble }
+}
+
+/** Let only so many advisors of untrusted files review; the others are paused, and the user is told. */
+function pauseBeyond(winners: readonly { readonly advisor: Advisor, readonly source: RosterSource }[], trouble: string[]): Advisor[] {
+  const paused: string[] = []
+  let admitted = 0
+  const all = winners.map(({ advisor, source }) => {
+    if (source.scope === 'user' || source.trusted || !advisor.enabled) return advisor
+    admitted += 1
+    if (admitted <= UNTRUSTED_ADVISORS) return advisor
+    paused.push(advisor.name ?? advisor.slug)
+    return { ...advisor, enabled: false }
+  })
+  if (paused.length > 0) trouble.push(`without trust only ${UNTRUSTED_ADVISORS} advisors of this project review (\`/advisor trust\`); paused: ${paused.join(', ')}`)
+  return all
 }
 
 /** The way out comes first: a file that asks for much must not push it beyond the end of the line. */
@@ -67,7 +85,11 @@ function untrusted(source: RosterSource, asked: readonly TrustRequest[]): string
 /** What a file asks for beyond what every file may have; of every entry, so that it is the same whoever wins a name. */
 export function requestsOf({ path, scope, entries }: Pick<RosterSource, 'path' | 'scope' | 'entries'>): TrustRequest[] {
   if (scope === 'user') return []
-  return entries.flatMap(({ entry }) => wishesOf(entry).map(wish => ({ file: path, advisor: entry.name, wish })))
+  const working = entries.filter(({ entry }) => entry.enabled)
+  return entries.flatMap((placed) => {
+    const surplus = working.indexOf(placed) >= UNTRUSTED_ADVISORS ? [`review beside ${UNTRUSTED_ADVISORS} others`] : []
+    return [...wishesOf(placed.entry), ...surplus].map(wish => ({ file: path, advisor: placed.entry.name, wish }))
+  })
 }
 
 function wishesOf({ overlay }: RosterEntry): string[] {

@@ -98,10 +98,36 @@ test('a trusted file and the user\'s own get what they ask for', () => {
 
 test('over all files 32 advisors run, the user\'s own among them', () => {
   const many = (prefix: string) => Array.from({ length: 20 }, (_, index) => ({ name: `${prefix}${index}` }))
-  const { advisors, trouble } = mergeRosters([source('~/.dsh/WATCHDOG.yml', 'user', many('U')), source('WATCHDOG.yml', 'project', many('P'))], 0)
+  const { advisors, trouble } = mergeRosters([source('~/.dsh/WATCHDOG.yml', 'user', many('U')), source('WATCHDOG.yml', 'project', many('P'), true)], 0)
   expect(advisors).toHaveLength(32)
   expect(advisors.filter(advisor => advisor.slug.startsWith('u'))).toHaveLength(20)
   expect(trouble).toEqual(['8 advisors beyond 32 ignored: P12, P13, P14, P15, P16, P17, P18, P19'])
+})
+
+describe('a project\'s file that names more than three advisors', () => {
+  const five = ['A', 'B', 'C', 'D', 'E'].map(name => ({ name }))
+
+  test('lets three review before it is trusted, pauses the rest and says so', () => {
+    const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', five)], 0)
+    expect(advisors.map(({ name, enabled }) => [name, enabled])).toEqual([['A', true], ['B', true], ['C', true], ['D', false], ['E', false]])
+    expect(requests.map(({ advisor, wish }) => [advisor, wish])).toEqual([['D', 'review beside 3 others'], ['E', 'review beside 3 others']])
+    expect(trouble.at(-1)).toBe('without trust only 3 advisors of this project review (`/advisor trust`); paused: D, E')
+  })
+
+  test('has them all once it is trusted', () => {
+    const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', five, true)], 0)
+    expect(advisors.every(({ enabled }) => enabled)).toBe(true)
+    expect([requests, trouble]).toEqual([[], []])
+  })
+
+  test('gains nothing by spreading them over folders, and nothing counts that is paused anyway', () => {
+    const { advisors } = mergeRosters([
+      source('~/.dsh/WATCHDOG.yml', 'user', [{ name: 'Own' }]),
+      source('WATCHDOG.yml', 'project', [{ name: 'A' }, { name: 'B' }, { name: 'Off', enabled: false }]),
+      source('a/WATCHDOG.yml', 'project', [{ name: 'C' }, { name: 'D' }]),
+    ], 0)
+    expect(advisors.filter(({ enabled }) => enabled).map(({ name }) => name)).toEqual(['Own', 'A', 'B', 'C'])
+  })
 })
 
 test('a name that a file has twice replaces the user\'s once', () => {
