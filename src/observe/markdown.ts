@@ -56,14 +56,26 @@ function renderAgent(entry: Extract<Entry, { kind: 'agent' }>, options: RenderOp
 
 function renderTool(entry: ToolEntry, options: RenderOptions): string {
   const outcome = entry.outcome === 'ok' ? '' : entry.outcome === 'error' ? ' failed' : ' did not finish'
-  const edited = entry.diffs.length > 0 && entry.outcome === 'ok'
+  const changes = entry.outcome === 'ok' ? changesOf(entry) : []
+  const edited = changes.length > 0
   // A diff shows what the other arguments of an edit would only announce.
   const call = `→ ${inline(entry.name, NAME_LIMIT)}(${renderArguments(entry.args, options.cwd, edited)})${outcome}`
   if (entry.outcome === 'pending') return call
-  const shown = edited ? entry.diffs.map(diff => renderDiff(diff)).join('\n') : unwrapRead(entry.output)
+  const shown = edited ? changes.map(diff => renderDiff(diff)).join('\n') : unwrapRead(entry.output)
   if (shown.trim() === '') return call
   const same = options.sameResult?.(entry)
   return same === undefined ? `${call}\n[tool result]\n${body(shown, OUTPUT_LIMIT)}` : `${call}\n[tool result] the same as at step ${same}`
+}
+
+/** What a call changed. The host gives no hunks for a file that it wrote new: as its own page does, all of the file is shown. */
+function changesOf({ name, args, diffs }: ToolEntry): readonly Diff[] {
+  if (diffs.length > 0 || name !== 'write') return diffs
+  try {
+    const { file_path: path, content } = JSON.parse(args) as Record<string, unknown>
+    return typeof path === 'string' && typeof content === 'string' ? [{ path, oldText: null, newText: content }] : []
+  } catch {
+    return []
+  }
 }
 
 /** `main argument, other=…`: what is not shown is said to be there, unless only the main one is asked for. */

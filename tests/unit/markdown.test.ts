@@ -67,6 +67,16 @@ describe('what each kind of entry looks like', () => {
     expect(renderEntry(tool({ name: 'edit', diffs }), OPTIONS)).toBe('→ edit(a.txt)\n[tool result]\n a\n-b\n+c\n+d')
     expect(renderEntry(tool({ name: 'edit', diffs, outcome: 'error', output: 'no' }), OPTIONS)).toBe('→ edit(a.txt) failed\n[tool result]\nno')
   })
+
+  test.each<[string, Partial<Tool>, string]>([
+    ['new', {}, '→ write(a.txt)\n[tool result]\n+a\n+b'],
+    ['refused', { outcome: 'error', output: 'no' }, '→ write(a.txt, content=a ⏎ b) failed\n[tool result]\nno'],
+    ['there before', { diffs: [{ path: 'a.txt', oldText: 'a', newText: 'b' }] }, '→ write(a.txt)\n[tool result]\n-a\n+b'],
+    ['written by another tool of that name', { args: '{"file_path":"a.txt","text":"b"}' }, '→ write(a.txt, text=b)\n[tool result]\nout'],
+    ['written with arguments that are no JSON', { args: '{"file_path' }, '→ write({"file_path)\n[tool result]\nout'],
+  ])('what was written is shown, for the host gives no hunks of a new file: a file that is %s', (_name, more, expected) => {
+    expect(renderEntry(tool({ name: 'write', args: '{"file_path":"a.txt","content":"a\\nb"}', ...more }), OPTIONS)).toBe(expected)
+  })
 })
 
 describe('the arguments of a call', () => {
