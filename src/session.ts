@@ -4,7 +4,7 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { UserMessage } from '@deepseek-ai/dsh-llm'
 import { SessionId, type SessionEvent } from '@deepseek-ai/dsh-session'
 import { Advisors } from './advisors.ts'
-import type { Clock } from './clock.ts'
+import { Bookkeeper } from './bookkeeper.ts'
 import { configOf, resolveAdvisorConfig, type AdvisorConfig, type ConfigSource, type Override } from './config/resolve.ts'
 import type { Config } from './config/schema.ts'
 import { isCovered, isSubagent } from './coverage.ts'
@@ -15,50 +15,19 @@ import { EmissionGuard, isContentFree } from './deliver/guard.ts'
 import type { Item } from './deliver/inbox.ts'
 import { Logged } from './deliver/logged.ts'
 import { isAdvisory } from './deliver/message.ts'
-import { describeState, isOf, isSettled, labelOf, type Note, type NoteState } from './deliver/note.ts'
-import type { Host } from './host.ts'
+import { describeState, isOf, labelOf, type Note } from './deliver/note.ts'
 import { Fold } from './observe/fold.ts'
 import planMode from './prompts/plan-mode.md'
-import type { BudgetVerdict } from './record/budget.ts'
 import type { SessionRecord } from './record/session-record.ts'
-import type { ModelService } from './review/call.ts'
 import type { Present } from './review/chat.ts'
 import type { Pinned } from './review/head.ts'
-import { routeKey } from './review/model.ts'
+import { Redaction } from './redact/redaction.ts'
 import { named, Panel, type Seat } from './review/panel.ts'
 import type { ReviewerPort } from './review/reviewer.ts'
 import { readWithin } from './review/tools/file.ts'
 import type { Toolbox } from './review/tools/toolbox.ts'
-import type { Advisor, Roster } from './roster/advisor.ts'
-import { slugOf } from './roster/entry.ts'
-
-/** What all sessions of a host share. */
-export interface Shared {
-  readonly llm: ModelService
-  readonly clock: Clock
-  readonly host: Host
-  source(): ConfigSource
-  /** The host's rules of plan mode for an agent, where they can be read. */
-  planRules(agent: Agent): Promise<string | undefined>
-  /** What is written down about an agent's session. @param after - resolves when its record in this host has ended. */
-  record(agent: Agent, parent: SessionRecord | undefined, after: Promise<void> | undefined): SessionRecord
-  /** All sessions are closed. */
-  close(): Promise<void>
-  /** What the reviewers of an agent look with. */
-  toolbox(agent: Agent): Toolbox
-  /** Reads the WATCHDOG files of one working folder, again on each call; `trusted` is `trustedWorkspaces`. Never rejects. */
-  rosterReader(cwd: string | undefined): { read(trusted: readonly string[]): Promise<Roster> }
-}
-
-/** Who keeps a session among others. */
-export interface Keeper {
-  /** The session's files say something new; whether it reviews at all may have changed. */
-  onNews(session: AdvisedSession): void
-  /** The session that a subagent works for, where it is known. */
-  parentOf(agent: Agent): AdvisedSession | undefined
-  /** Tell the user something that other sessions may have to tell too. */
-  tellOnce(line: string): void
-}
+import type { Advisor } from './roster/advisor.ts'
+import type { Keeper, Shared } from './shared.ts'
 
 /** What a closed session leaves to the next one of the same id. */
 export interface Remains {
@@ -83,8 +52,7 @@ export class AdvisedSession {
   private readonly keeper: Keeper
   private readonly guard: EmissionGuard
   private readonly logged: Logged
-  /** The user was told that the budget is spent. */
-  private toldBudget = false
+  private readonly bookkeeper: Bookkeeper
   /** Notes the user was told of at the end of a run. */
   private readonly told = new Set<number>()
   private readonly toolbox: Toolbox
@@ -107,6 +75,7 @@ export class AdvisedSession {
       onNews: () => keeper.onNews(this),
       report: error => shared.host.report(error),
     }, remains?.wishes)
+    this.bookkeeper = new Bookkeeper({ record: this.record, advisors: this.advisors, host: shared.host, budget: () => this.resolve().config.budget })
     const session = this
     this.delivery = new Delivery({
       agent, guard: this.guard,
@@ -121,7 +90,7 @@ export class AdvisedSession {
         const { severity, text } = note
         if (severity !== 'nit') shared.host.show(`${labelOf(note)} ${text.replace(/\s+/g, ' ')}`, severity === 'blocker' ? 'error' : 'warning')
       },
-      onMoved: (note, state) => this.onMoved(note, state),
+      onMoved: (note, state) => this.bookkeeper.moved(note, state),
       onReopened: (answer) => {
         if (shared.host.headless && !isSubagent(agent)) shared.host.tell(`advice reopened the agent's answer; the answer before it was:\n${answer}`)
       },
@@ -271,7 +240,7 @@ export class AdvisedSession {
   /** What the user thinks of a note. False when there is no such note. */
   judge(id: number, verdict: 'good' | 'bad'): boolean {
     const note = this.delivery.inbox.get(id)?.note
-    if (note !== undefined) this.record.judged(note, this.slugsOf(note), verdict)
+    if (note !== undefined) this.bookkeeper.judged(note, verdict)
     return note !== undefined
   }
 
@@ -326,6 +295,7 @@ export class AdvisedSession {
     const { shared, delivery, advisors } = this
     const { host } = shared
     const { slug } = seat.advisor
+    const redaction = new Redaction(shared.secrets)
     return {
       llm: shared.llm, clock: shared.clock,
       sessionId: SessionId([this.agent.id, 'advisor', slug].filter(part => part !== '').join('-')),
@@ -335,41 +305,21 @@ export class AdvisedSession {
       pinned: () => this.pinned(seat.advisor.name),
       present: () => this.present(),
       tools: this.toolbox,
-      hider: async () => undefined,
+      hider: () => redaction.hider(seat.config),
       readFile: path => readWithin(this.agent.session.header.cwd, path),
       stale: () => delivery.stale(seat.advisor.name),
       onReconfirmed: ids => delivery.onReconfirmed(ids, seat.advisor.name),
       advise: (findings, update) => {
         const notes = delivery.offer(findings, { advisor: seat.advisor.name, update, others: seat.othersDone() })
-        for (const note of notes) this.record.noted(note, [slug])
-        return notes.map(({ id, severity, text, evidence }) => ({ id, severity, text, ...evidence === undefined ? {} : { evidence } }))
+        return this.bookkeeper.given(notes, slug)
       },
-      mayCall: (route, tokens) => this.mayCall(routeKey(route), tokens),
+      mayCall: (route, tokens) => this.bookkeeper.mayCall(route, tokens),
       onReviewed: record => this.record.review(slug, record),
       isContentFree,
       report: error => host.report(error),
       debug: line => host.debug(named(seat.advisor, line)),
       tell: (line, remedy) => host.tell(named(seat.advisor, remedy === undefined || host.headless ? line : `${line}; ${remedy}`)),
     }
-  }
-
-  /** Whether a call may be made. The user hears once that the budget is spent, whichever reviewer meets it. */
-  private mayCall(model: string, tokens: number): BudgetVerdict {
-    const verdict = this.record.mayCall(this.resolve().config.budget, model, tokens)
-    const { host } = this.shared
-    if (verdict.kind === 'fine' && verdict.unchecked !== undefined) host.tell(verdict.unchecked)
-    if (verdict.kind === 'exhausted' && !this.toldBudget) host.tell(`budget_exhausted: ${verdict.reason}${host.headless ? '' : '; `/advisor on` grants as much again'}`)
-    this.toldBudget = verdict.kind === 'exhausted'
-    return verdict
-  }
-
-  /** A note that comes to rest is written down, for each of its advisors. */
-  private onMoved(note: Note, state: NoteState): void {
-    if (isSettled(state)) this.record.settled(note, this.slugsOf(note), describeState(state), state.kind === 'delivered')
-  }
-
-  private slugsOf({ advisors }: Note): readonly string[] {
-    return advisors.length === 0 ? [''] : advisors.map(name => this.advisors.named(name)?.slug ?? slugOf(name))
   }
 
   /** The configuration of an advisor by its name, the session's own for none or one that is gone. */

@@ -4,7 +4,8 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
-import { AdvisedSession, type Keeper, type Remains, type Shared } from './session.ts'
+import { AdvisedSession, type Remains } from './session.ts'
+import type { Keeper, Shared } from './shared.ts'
 
 /** Closed sessions that are remembered. */
 const CLOSED_SESSIONS_KEPT = 100
