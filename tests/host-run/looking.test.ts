@@ -157,6 +157,15 @@ describe('on the headless host', () => {
     expect(readFileSync(join(host.work, 'src/price.ts'), 'utf8')).toContain('= 2')
   })
 
+  test('the reviewer is shown what the agent writes into a new file, which the host itself gives no hunks for', async () => {
+    onTestFinished(() => rmSync(join(host.work, 'src/tip.ts')))
+    const { reviewer } = await run({
+      primary: inTurn(toolCalls([{ name: 'write', arguments: { file_path: 'src/tip.ts', content: 'export const tip = 1\n' } }]), text('answer')),
+      reviewer: looks(),
+    })
+    expect(userTexts(reviewer.requests[0]).at(-1)).toContain('→ write(src/tip.ts)\n[tool result]\n+export const tip = 1\n')
+  })
+
   test('a blocker whose quote stands nowhere arrives as a concern, and the reviewer is told; one that was read arrives as it is', async () => {
     const invented = { note: 'Prices are in euros.', severity: 'blocker', evidence: { quote: 'all prices are in euros', path: 'src/price.ts' } }
     const proved = { note: 'The name does not say cents.', severity: 'blocker', evidence: { quote: COMMENT } }
