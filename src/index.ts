@@ -18,7 +18,7 @@ import { dshHome, hostOf, sessionLog, type Host } from './host.ts'
 import { DayBook } from './record/day-book.ts'
 import { recordFolder, SessionRecord } from './record/session-record.ts'
 import { readPlanRules } from './observe/plan.ts'
-import { knownSecrets } from './redact/known.ts'
+import { rememberedSecrets } from './redact/known.ts'
 import { RosterReader } from './roster/reader.ts'
 import { TrustStore } from './roster/trust.ts'
 import { openToolbox } from './review/tools/toolbox.ts'
@@ -73,7 +73,7 @@ function mount(ctx: Context, config: Config): void {
       prices: () => stored().value.prices, onTrouble: host.tell,
     }),
     close: () => day.dispose(),
-    secrets: () => knownSecrets(ctx),
+    secrets: rememberedSecrets(ctx),
     toolbox: agent => openToolbox(ctx, agent, systemClock),
     planRules: agent => readPlanRules(ctx, agent),
     rosterReader: cwd => new RosterReader({ ...places, cwd }, trust),

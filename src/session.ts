@@ -17,6 +17,7 @@ import { Logged } from './deliver/logged.ts'
 import { isAdvisory } from './deliver/message.ts'
 import { describeState, isOf, labelOf, type Note } from './deliver/note.ts'
 import { Fold } from './observe/fold.ts'
+import type { Hider } from './observe/hide.ts'
 import planMode from './prompts/plan-mode.md'
 import type { SessionRecord } from './record/session-record.ts'
 import type { Present } from './review/chat.ts'
@@ -55,7 +56,8 @@ export class AdvisedSession {
   private readonly bookkeeper: Bookkeeper
   /** Notes the user was told of at the end of a run. */
   private readonly told = new Set<number>()
-  private readonly toolbox: Toolbox
+  /** What its reviewers look with. */
+  readonly toolbox: Toolbox
   private planRules: string | undefined
   private fold = new Fold()
   private live: Panel | undefined
@@ -119,6 +121,11 @@ export class AdvisedSession {
   /** What the layers of configuration say, this session's wish left out. */
   get source(): ConfigSource {
     return this.shared.source()
+  }
+
+  /** What hides secrets beside the reviews: another one than theirs, which follows their conversations text by text. */
+  hider(config: Pick<Config, 'redact' | 'redactPatterns'>): Promise<Hider | undefined> {
+    return new Redaction(this.shared.secrets).hider(config)
   }
 
   /** What this session may do, its own wish included. */
@@ -296,6 +303,7 @@ export class AdvisedSession {
     const { host } = shared
     const { slug } = seat.advisor
     const redaction = new Redaction(shared.secrets)
+    const tell = (line: string, remedy?: string) => host.tell(named(seat.advisor, remedy === undefined || host.headless ? line : `${line}; ${remedy}`))
     return {
       llm: shared.llm, clock: shared.clock,
       sessionId: SessionId([this.agent.id, 'advisor', slug].filter(part => part !== '').join('-')),
@@ -309,16 +317,19 @@ export class AdvisedSession {
       readFile: path => readWithin(this.agent.session.header.cwd, path),
       stale: () => delivery.stale(seat.advisor.name),
       onReconfirmed: ids => delivery.onReconfirmed(ids, seat.advisor.name),
-      advise: (findings, update) => {
-        const notes = delivery.offer(findings, { advisor: seat.advisor.name, update, others: seat.othersDone() })
+      advise: (findings, update, review) => {
+        const notes = delivery.offer(findings, { advisor: seat.advisor.name, update, review, others: seat.othersDone() })
         return this.bookkeeper.given(notes, slug)
       },
       mayCall: (route, tokens) => this.bookkeeper.mayCall(route, tokens),
-      onReviewed: record => this.record.review(slug, record),
+      onReviewed: (record) => {
+        const useless = this.record.review(slug, record)
+        if (useless !== undefined) tell(useless.reason, useless.remedy)
+      },
       isContentFree,
       report: error => host.report(error),
       debug: line => host.debug(named(seat.advisor, line)),
-      tell: (line, remedy) => host.tell(named(seat.advisor, remedy === undefined || host.headless ? line : `${line}; ${remedy}`)),
+      tell,
     }
   }
 

@@ -14,6 +14,8 @@ export interface Origin {
   readonly advisor: string | undefined
   /** Number of the newest update the reviewer had seen. */
   readonly update: number
+  /** Stands for the review, so that all it says has one budget. */
+  readonly review: object
   /** Resolves when the other reviewers at work have ended or failed; none when it works alone. */
   readonly others?: Promise<void> | undefined
 }
@@ -36,8 +38,8 @@ type Outcome =
 
 export class Intake {
   private readonly port: IntakePort
-  /** By advisor, the newest update it spoke of and how many notes that has yielded: one review may speak more than once. */
-  private readonly yields = new Map<string | undefined, { readonly update: number, readonly spent: number }>()
+  /** By review, how many notes it has yielded: one may speak more than once. */
+  private readonly yields = new WeakMap<object, number>()
 
   constructor(port: IntakePort) {
     this.port = port
@@ -49,15 +51,14 @@ export class Intake {
    * @returns the notes that are its own now, or have its name too.
    */
   take(findings: readonly Finding[], origin: Origin, terms: Pick<Config, 'maxSeverity' | 'notesPerUpdate'>): readonly Note[] {
-    const before = this.yields.get(origin.advisor)
-    let spent = before?.update === origin.update ? before.spent : 0
+    let spent = this.yields.get(origin.review) ?? 0
     const given: Note[] = []
     for (const finding of findings.toSorted((a, b) => rank(b.severity) - rank(a.severity))) {
       const { costs, note } = this.takeOne({ ...finding, severity: clampSeverity(finding.severity, terms.maxSeverity) }, origin, terms.notesPerUpdate - spent)
       if (costs) spent += 1
       if (note !== undefined) given.push(note)
     }
-    this.yields.set(origin.advisor, { update: origin.update, spent })
+    this.yields.set(origin.review, spent)
     return given
   }
 
@@ -72,7 +73,9 @@ export class Intake {
     if (text === '') return this.leave(replaced, origin)
     const twin = this.twinOf(text, forgotten?.id)
     // A revision takes the place of a note that had its turn already, so it costs nothing of the budget.
-    const admission = guard.admit(text, severity, 0, replaced === undefined ? left : 1)
+    // Neither does the same note, said graver.
+    const isFree = replaced !== undefined || (twin !== undefined && isOf(twin.note, origin.advisor))
+    const admission = guard.admit(text, severity, 0, isFree ? 1 : left)
     if (admission.kind === 'refuse') {
       if (admission.reason === 'repeat' && twin !== undefined && origin.advisor !== undefined && !isOf(twin.note, origin.advisor)) {
         this.join(twin, origin)
@@ -85,7 +88,7 @@ export class Intake {
     }
     if (replaced !== undefined && replaced.note.id !== twin?.note.id) this.leave(replaced, origin)
     guard.remember(text, severity)
-    const costs = replaced === undefined
+    const costs = !isFree
     if (twin !== undefined) {
       this.raise(twin, finding, origin)
       return { kind: 'raised', costs, note: this.port.inbox.get(twin.note.id)?.note }

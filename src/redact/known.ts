@@ -17,6 +17,20 @@ interface Credentials {
 const LEAST_LENGTH = 8
 const REF = /^[A-Za-z_]\w*$/
 
+/** The host's names for a change of its store; the newer one says it otherwise. */
+const CHANGES = ['credentials/updated', 'credentials/reference-updated']
+
+/** Keeps what {@link knownSecrets} found until the store says that it has changed. */
+export function rememberedSecrets(ctx: Context): () => Promise<readonly string[]> {
+  let known: Promise<readonly string[]> | undefined
+  const forget = () => { known = undefined }
+  const listen = ctx.on as (event: string, listener: () => void) => void
+  for (const event of CHANGES) listen.call(ctx, event, forget)
+  // A store that comes later has more to tell.
+  ctx.inject(['credentials'], forget)
+  return () => known ??= knownSecrets(ctx)
+}
+
 /** Never rejects; without a store, the environment's values alone. */
 export async function knownSecrets(ctx: Context): Promise<readonly string[]> {
   const store = ctx.get('credentials') as Credentials | undefined

@@ -31,8 +31,11 @@ export interface ChatPort extends DeskPort {
   readFile(path: string): Promise<string | undefined>
   /** The reviewer was asked about these notes; what it says of them, if anything, comes as findings. */
   onReconfirmed(ids: readonly number[]): void
-  /** Findings of one reply, with the number of the newest update the reviewer had seen. Returns what was let through. */
-  advise(findings: readonly Finding[], update: number): readonly JournalNote[]
+  /**
+   * Findings of one reply, with the number of the newest update the reviewer had seen. Returns what was let through.
+   * @param review - the same object for all replies of one review.
+   */
+  advise(findings: readonly Finding[], update: number, review: object): readonly JournalNote[]
   /** Whether another call may be made, by a guess at the tokens it will take. */
   mayCall(route: Route, tokens: number): BudgetVerdict
   /** A review, or an attempt at one, came to its end. */

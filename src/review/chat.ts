@@ -187,7 +187,7 @@ export class Chat {
     for (const line of refused) this.port.debug(`note refused, ${line}`)
     for (const remark of remarks) this.remark(remark)
     if (verdict.kind === 'advice') inquiry.advised = true
-    if (findings.length > 0) this.minutes.gave(this.port.advise(findings, inquiry.span[1]))
+    if (findings.length > 0) this.minutes.gave(this.port.advise(findings, inquiry.span[1], inquiry))
     if (asked.length === 0) {
       // Silence leaves no trace, and neither does prose; what was called has to be answered.
       if (verdict.kind === 'advice' || heard.length > 0) this.keep(inquiry, message, heard)

@@ -216,6 +216,7 @@ test('a stop that comes before any review has anything to say leaves the reviewe
   await scene.primary.asked(0)
   scene.agent.cancel({ kind: 'user' })
   await run
+  await scene.reviewer.asked(0)
   void scene.prompt('continue')
   await scene.step(1)
   await scene.review(0)

@@ -110,7 +110,7 @@ test('another word, or more wishes than a person looks through, trusts nothing',
   expect(await scene.advisor('trust maybe')).toBe('/advisor trust takes yes or no; got "maybe".')
   const many = Array.from({ length: 25 }, (_, at) => `  - { name: A${at}, model: other/big, tools: [bash] }\n`)
   await writeFile(scene.file, `advisors:\n${many.join('')}`)
-  expect(await scene.advisor('trust yes')).toMatch(/^This project's WATCHDOG files have 50 wishes, too many to look through\. Nothing was trusted;/)
+  expect(await scene.advisor('trust yes')).toMatch(/^This project's WATCHDOG files have 72 wishes, too many to look through\. Nothing was trusted;/)
   expect(await scene.advisor('config')).toContain('not trusted')
 })
 

@@ -24,10 +24,10 @@ function intake() {
   return {
     inbox, refused,
     give(advisor: string | undefined, finding: Partial<Finding>, terms: { maxSeverity?: Severity, notesPerUpdate?: number } = {}, update = 1) {
-      return takes.take([{ note: OLD, severity: 'concern', ...finding }], { advisor, update }, { maxSeverity: 'blocker', notesPerUpdate: 1, ...terms }).length
+      return takes.take([{ note: OLD, severity: 'concern', ...finding }], { advisor, update, review: {} }, { maxSeverity: 'blocker', notesPerUpdate: 1, ...terms }).length
     },
     giveAll(advisor: string, notes: readonly Finding[], notesPerUpdate: number) {
-      return takes.take(notes, { advisor, update: 1 }, { maxSeverity: 'blocker', notesPerUpdate }).length
+      return takes.take(notes, { advisor, update: 1, review: {} }, { maxSeverity: 'blocker', notesPerUpdate }).length
     },
     get notes() { return inbox.list().map(({ note, state }) => `${note.severity} ${note.advisors.join('+')} ${state.kind}: ${note.text}`) },
     move(state: NoteState) { inbox.move(inbox.get(1)!.note, state) },
@@ -147,4 +147,15 @@ test('without a roster the same thing is a repeat, as ever', () => {
   all.give(undefined, {})
   expect(all.give(undefined, { note: OLD_AGAIN })).toBe(0)
   expect(all.notes).toEqual([`concern  unrouted: ${OLD}`])
+})
+
+test('a review that speaks twice has one budget, and its own note said graver costs nothing of it', () => {
+  const inbox = new Inbox()
+  const takes = new Intake({ inbox, guard: new EmissionGuard(), now: () => 7, debug: () => {}, takeBack: () => {} })
+  const terms = { maxSeverity: 'blocker', notesPerUpdate: 1 } as const
+  const origin = { advisor: undefined, update: 1, review: {} }
+  expect(takes.take([{ note: OLD, severity: 'nit' }], origin, terms)).toHaveLength(1)
+  expect(takes.take([{ note: PORT, severity: 'blocker' }], origin, terms)).toEqual([])
+  expect(takes.take([{ note: OLD, severity: 'blocker' }], origin, terms)).toMatchObject([{ severity: 'blocker' }])
+  expect(takes.take([{ note: PORT, severity: 'concern' }], { ...origin, review: {} }, terms)).toHaveLength(1)
 })
