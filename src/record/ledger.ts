@@ -95,6 +95,9 @@ export class Account {
   }
 }
 
+/** What whoever makes calls needs of an account. */
+export type Tally = Pick<Account, 'count' | 'charge'>
+
 /** All accounts of one session. A subagent has its own, as it has its own journal; a budget is held against the sum of both. */
 export class Ledger {
   private readonly port: LedgerPort

@@ -13,6 +13,7 @@ import { judgeStep, pursue, type Pursuit } from './outcome.ts'
 import { costOf, priceOf, type Prices } from './prices.ts'
 import { readTotals } from './read-totals.ts'
 import { billOf, sumOf, type NoteVerdict, type Totals } from './totals.ts'
+import { Usefulness, type Useless } from './usefulness.ts'
 
 export interface SessionRecordPort {
   /** Where the journals are. */
@@ -47,6 +48,7 @@ export class SessionRecord {
   private readonly journals = new Map<string, Journal>()
   private readonly restoring = new Map<string, Promise<void>>()
   private readonly children = new Set<SessionRecord>()
+  private readonly usefulness = new Map<string, Usefulness>()
   /** By note, what it names, while it is open whether the agent acts on it. */
   private readonly pursuits = new Map<number, { readonly note: RecordedNote, readonly slugs: readonly string[], readonly pursuit: Pursuit }>()
 
@@ -67,8 +69,23 @@ export class SessionRecord {
     await Promise.all(this.restoring.values())
   }
 
-  review(slug: string, record: ReviewRecord): void {
+  /** A review, or an attempt at one, came to its end. Returns what the user has to be told of an advisor that is of no use. */
+  review(slug: string, record: ReviewRecord): Useless | undefined {
     this.journal(slug).append(record)
+    const usefulness = this.usefulness.get(slug) ?? new Usefulness()
+    this.usefulness.set(slug, usefulness)
+    return usefulness.observe(this.ledger.of(slug).totals)
+  }
+
+  /** Why an advisor is of no use as things stand; undefined when it is, or nothing speaks against it. */
+  uselessness(slug: string): Useless | undefined {
+    const verdict = this.usefulness.get(slug)?.verdict
+    return verdict?.kind === 'useless' ? verdict : undefined
+  }
+
+  /** Where the journals are. */
+  get folder(): string {
+    return this.port.folder
   }
 
   /** Advisors gave a note. */

@@ -4,7 +4,7 @@ import type { Message } from '@deepseek-ai/dsh-llm'
 import type { Config } from '../config/schema.ts'
 import type { WaitingNote } from '../finding.ts'
 import { renderDelta } from '../observe/delta.ts'
-import type { Entry } from '../observe/entry.ts'
+import { textOf, type Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
 import type { SameResult } from '../observe/markdown.ts'
 import type { Gap } from './backlog.ts'
@@ -59,4 +59,9 @@ export function composeBatch(input: BatchInput, config: Config): Batch {
   const texts = delta.length === 0 ? [] : [...lead, ...delta.map(({ text }) => text)]
   const shown = new Set(delta.map(({ entry }) => entry))
   return { messages: toMessages(input.hide?.(texts) ?? texts), shown, plan, remarks: remarks.length, asked: stale.map(note => note.id) }
+}
+
+/** Characters of messages. */
+export function lengthOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, message) => sum + textOf(message.content).length, 0)
 }

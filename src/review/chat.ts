@@ -1,15 +1,15 @@
 // One reviewer's talk with its model: what it is shown, what it looks up and what it says. One review at a time. It knows
 // neither when a review is due nor what a failure means.
 
-import type { AssistantMessage, LlmFailure, Message, ToolCallBlock } from '@deepseek-ai/dsh-llm'
+import type { AssistantMessage, GenerateOptions, LlmFailure, Message, ToolCallBlock } from '@deepseek-ai/dsh-llm'
 import { textOf } from '../observe/entry.ts'
 import { indentFraming } from '../observe/markdown.ts'
 import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
 import type { BudgetVerdict } from '../record/budget.ts'
-import type { Account } from '../record/ledger.ts'
+import type { Tally } from '../record/ledger.ts'
 import type { Backlog } from './backlog.ts'
-import { composeBatch, type Batch } from './batch.ts'
+import { composeBatch, lengthOf, type Batch } from './batch.ts'
 import { callModel, type CallOptions, type CallResult } from './call.ts'
 import { KnownCalls, UNCHANGED } from './calls.ts'
 import type { ChatPort } from './chat-port.ts'
@@ -55,7 +55,7 @@ const LEAST_DELTA = 1_000
 
 export class Chat {
   private readonly port: ChatPort
-  private readonly account: Account
+  private readonly account: Tally
   private readonly minutes = new Minutes()
   private readonly desk: Desk
   private readonly conversation = new Conversation()
@@ -77,10 +77,15 @@ export class Chat {
   /** Grows with every reset; a review begun before one does not write into the conversation after it. */
   private epoch = 0
 
-  constructor(port: ChatPort, account: Account) {
+  constructor(port: ChatPort, account: Tally) {
     this.port = port
     this.account = account
     this.desk = new Desk(port)
+  }
+
+  /** The request that would go on now: all that the reviewer has been shown and that it said. None before its first review. */
+  get transcript(): GenerateOptions | undefined {
+    return this.desk.setting?.request(this.conversation.with(this.inquiry?.messages ?? []))
   }
 
   /** Tell the reviewer something with its next update. */
@@ -327,7 +332,7 @@ export class Chat {
     const batch = composeBatch(input, config)
     const share = setting.bound * BATCH_SHARE / this.meter.weigh(batch.messages)
     if (share >= 1) return batch
-    const delta = textLength(batch.messages.slice(-batch.shown.size))
+    const delta = lengthOf(batch.messages.slice(-batch.shown.size))
     return composeBatch({ ...input, share }, { ...config, maxDeltaChars: Math.max(LEAST_DELTA, Math.floor(delta * share)) })
   }
 
@@ -390,8 +395,4 @@ export class Chat {
 /** A review that begins has to find room for what it looks up. */
 function withRoomToLook({ bound, fixed, granted }: Setting): Load {
   return { bound: granted.size === 0 ? bound : bound * (1 - LOOK_SHARE), fixed }
-}
-
-function textLength(messages: readonly Message[]): number {
-  return messages.reduce((sum, message) => sum + textOf(message.content).length, 0)
 }

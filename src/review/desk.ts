@@ -46,6 +46,8 @@ const REPLY_TOKENS = 8_192
 export class Desk {
   private readonly port: DeskPort
   private readonly models: Models
+  /** What the last review worked with; none before the first. */
+  setting: Setting | undefined
   private offered: { readonly key: string, readonly answer: Promise<Offer> } | undefined
   /** What is missing to look with, and the model for long conversations that failed, as the user was told. */
   private warned = ''
@@ -89,10 +91,11 @@ export class Desk {
     const described = await this.models.describe(route, options)
     if (described.kind !== 'facts') return described
     const lookers = await this.offer(config)
-    return { kind: 'setting', setting: this.setting(config, route, described.facts, lookers, hide, longer !== undefined) }
+    this.setting = this.settle(config, route, described.facts, lookers, hide, longer !== undefined)
+    return { kind: 'setting', setting: this.setting }
   }
 
-  private setting(
+  private settle(
     config: Config, route: Route, { efforts, window }: ModelFacts, lookers: readonly ToolSchema[], hide: (text: string) => string, long: boolean,
   ): Setting {
     const means: Means = config.tools.length === 0 ? 'frame' : lookers.length === 0 ? 'advise' : 'look'

@@ -1,6 +1,7 @@
 // The reviewers of one session, side by side: each with its own conversation, model and counts. What the session has for all
 // of them goes to each; it knows neither how notes are delivered nor where a roster comes from.
 
+import type { GenerateOptions } from '@deepseek-ai/dsh-llm'
 import { orAborted } from '../clock.ts'
 import { configOf, missingModel } from '../config/resolve.ts'
 import type { Config } from '../config/schema.ts'
@@ -33,6 +34,13 @@ export interface Standing {
   /** Updates not reviewed yet. */
   readonly pending: number
   readonly reviewing: boolean
+}
+
+/** One advisor's private conversation. */
+export interface Transcript {
+  readonly advisor: Advisor
+  /** As the request that would go on now; none before its first review. */
+  readonly request: GenerateOptions | undefined
 }
 
 export interface PanelPort {
@@ -96,6 +104,11 @@ export class Panel {
       state: reviewer?.state ?? { kind: 'no_model', reason: missingModel(config) ?? 'no model' },
       detour: reviewer?.detour, pending: reviewer?.pending ?? 0, reviewing: reviewer?.reviewing ?? false,
     }))
+  }
+
+  /** What every advisor at work has been shown and said, in the order of the roster. */
+  get transcripts(): readonly Transcript[] {
+    return [...this.members.values()].map(({ advisor, reviewer }) => ({ advisor, request: reviewer?.transcript }))
   }
 
   /** A review is under way or due, also one by a reviewer that only the look under way will bring. */

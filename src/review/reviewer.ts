@@ -1,7 +1,7 @@
 // One advisor at work in one session: when it reviews, and what becomes of it when that fails. What is said in a review is
 // `chat.ts`; its trouble is never the primary's.
 
-import type { LlmFailure } from '@deepseek-ai/dsh-llm'
+import type { GenerateOptions, LlmFailure } from '@deepseek-ai/dsh-llm'
 import { cutUpdate } from '../observe/cut.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Update } from '../observe/fold.ts'
@@ -52,6 +52,11 @@ export class Reviewer {
 
   get state(): ReviewerState {
     return this.health.state
+  }
+
+  /** Its conversation as it stands, as the request that would go on now; none before its first review. */
+  get transcript(): GenerateOptions | undefined {
+    return this.chat.transcript
   }
 
   /** The fallback in use, and why; none while the configured model answers. */

@@ -35,6 +35,7 @@ export function statusText(session: AdvisedSession, now: number): string {
     `Reviews: ${reviewsText(totals)}`,
     `Notes: ${delivery.inbox.accepted}${last === undefined ? '' : `; last, ${age(now - last.note.at)} ago: [${last.note.severity}] ${truncate(last.note.text.replace(/\s+/g, ' '), 160)} (${describeState(last.state)})`}`,
     `Tokens: ${tokensText(totals)}`,
+    ...warnings(session),
     ...session.advisors.roster?.trouble ?? [],
   ].join('\n')
 }
@@ -81,6 +82,14 @@ function advisorText(session: AdvisedSession, advisor: Advisor, config: Config, 
   ].join('; ')}`
 }
 
+/** Advisors that have been of no use for long, and what to do about it. */
+function warnings({ record, advisors }: AdvisedSession): string[] {
+  return advisors.all.flatMap(({ slug, name }) => {
+    const useless = record.uselessness(slug)
+    return useless === undefined ? [] : `Warning: ${name === undefined ? '' : `${name}, `}${useless.reason}; ${useless.remedy}`
+  })
+}
+
 function withReason(word: string, reason: string | undefined): string {
   return reason === undefined ? word : `${word} (${reason})`
 }
@@ -90,8 +99,9 @@ function pendingText(standings: readonly Standing[]): string {
   return `${count(pending, 'update')}${standings.some(({ reviewing }) => reviewing) ? ', reviewing' : ''}`
 }
 
-function reviewsText({ counts: { reviews, silent, noVerdict, failed, dropped } }: Totals): string {
-  return `${reviews} (${silent} silent, ${noVerdict} without a verdict), ${failed} failed calls, ${count(dropped, 'update')} dropped`
+function reviewsText({ counts: { reviews, silent, noVerdict, lookups, quarantined, failed, dropped } }: Totals): string {
+  return `${reviews} (${silent} silent, ${noVerdict} without a verdict), ${count(lookups, 'look-up')}, `
+    + `${count(quarantined, 'reply', 'replies')} thrown away, ${failed} failed calls, ${count(dropped, 'update')} dropped`
 }
 
 function tokensText(totals: Totals): string {
@@ -108,8 +118,8 @@ function reasonOf(state: ReviewerState): string | undefined {
   return state.kind === 'running' ? undefined : state.reason
 }
 
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n} ${n === 1 ? noun : plural}`
 }
 
 function age(ms: number): string {

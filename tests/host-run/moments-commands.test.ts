@@ -35,7 +35,7 @@ test('`status` of a fresh session names the model and has nothing to report', as
   const session = await web.open()
   expect((await session.advisor('status')).split('\n')).toEqual([
     'Advisor: running', MODEL_LINE, 'Pending: 0 updates',
-    'Reviews: 0 (0 silent, 0 without a verdict), 0 failed calls, 0 updates dropped', 'Notes: 0', 'Tokens: 0 in, 0 out, 0 cached',
+    'Reviews: 0 (0 silent, 0 without a verdict), 0 look-ups, 0 replies thrown away, 0 failed calls, 0 updates dropped', 'Notes: 0', 'Tokens: 0 in, 0 out, 0 cached',
   ])
   expect(await session.advisor('notes')).toBe('No notes in this session.')
 })

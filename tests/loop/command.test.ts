@@ -82,7 +82,7 @@ test('status shows every fact: state, model, pending, reviews, notes, the last n
     'Advisor: running',
     'Model: mock/reviewer, effort low',
     'Pending: 0 updates',
-    'Reviews: 0 (0 silent, 0 without a verdict), 0 failed calls, 0 updates dropped',
+    'Reviews: 0 (0 silent, 0 without a verdict), 0 look-ups, 0 replies thrown away, 0 failed calls, 0 updates dropped',
     'Notes: 0',
     'Tokens: 0 in, 0 out, 0 cached',
   ].join('\n'))
@@ -101,7 +101,7 @@ test('status shows every fact: state, model, pending, reviews, notes, the last n
   await scene.step(2)
   await scene.review(2)
   const { Reviews, Notes, Tokens, Pending } = await scene.status()
-  expect(Reviews).toBe('3 (1 silent, 1 without a verdict), 0 failed calls, 0 updates dropped')
+  expect(Reviews).toBe('3 (1 silent, 1 without a verdict), 0 look-ups, 0 replies thrown away, 0 failed calls, 0 updates dropped')
   expect(Notes).toMatch(/^1; last, \d+ s ago: \[concern\] Wrong file\. \(delivered at step 1\.4\)$/)
   expect(Tokens).toBe('1200 in, 40 out, 300 cached')
   expect(Pending).toBe('0 updates')
@@ -113,7 +113,10 @@ test('usage shows calls, reviews, notes and tokens', async () => {
   const scene = await startScene({ primary: () => text('done') })
   await scene.prompt('go')
   await scene.review(0, advise('Not done at all.', 'nit'))
-  expect(await scene.advisor('usage')).toBe('1 call, 1 review, 1 note\nTokens: 100 in, 10 out, 0 cached')
+  expect((await scene.advisor('usage')).split('\n')).toEqual(expect.arrayContaining([
+    'This session: 1 call, 1 review, 1 note; tokens 100 in, 10 out, 0 cached; cost unknown',
+    'nit: 1 note, none followed to its end yet',
+  ]))
 })
 
 test.each<[string, string, Reply]>([

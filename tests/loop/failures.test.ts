@@ -187,7 +187,7 @@ test('the first byte may take half a minute, and no longer', async () => {
   await finish(scene, run)
 })
 
-test('a reviewer that fails for good is asked less and less, and the user is told once', async () => {
+test('a reviewer that fails for good is asked less and less, and the user is told once that it fails, once that nothing else comes of it', async () => {
   const scene = await trouble(Array<Reply>(500).fill(server))
   const time = holdTime()
   const run = scene.prompt('go')
@@ -197,7 +197,11 @@ test('a reviewer that fails for good is asked less and less, and the user is tol
   }
   expect(scene.reviews.length).toBeLessThanOrEqual(20)
   expect(await word(scene)).toBe('failing')
-  expect(scene.told).toHaveLength(1)
+  expect(scene.told).toEqual([
+    expect.stringContaining('failing: SERVER'),
+    'advisor: nothing but failures: 10 calls failed and no review came of them; `/advisor check` says what is wrong',
+  ])
+  expect(await scene.advisor('status')).toMatch(/\nWarning: nothing but failures: \d+ calls failed and no review came of them; `\/advisor check` says what is wrong$/)
   await finish(scene, run)
 })
 
@@ -272,7 +276,7 @@ test.each<[string, Reply, string]>([
   await scene.step(0)
   await scene.loop.settle()
   expect(scene.reviews).toHaveLength(1)
-  expect((await scene.status()).Reviews).toBe(`${counts}, 0 failed calls, 0 updates dropped`)
+  expect((await scene.status()).Reviews).toBe(`${counts}, 0 look-ups, 0 replies thrown away, 0 failed calls, 0 updates dropped`)
   expect(await word(scene)).toBe('running')
   expect(scene.told).toEqual([])
   await finish(scene, run)
