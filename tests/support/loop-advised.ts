@@ -11,8 +11,8 @@ import { createLoop, PROVIDER, textOf, userTexts } from './loop.ts'
 import type { Loop, LoopOptions } from './loop.ts'
 import { settle } from './poll.ts'
 
-/** The least configuration that reviews. */
-export const REVIEWER = { enabled: true, provider: PROVIDER, model: 'reviewer' } as const
+/** The least configuration that reviews. Blockers need no evidence, so that a test of anything else need not show any. */
+export const REVIEWER = { enabled: true, provider: PROVIDER, model: 'reviewer', evidence: 'off' } as const
 
 /** Answers one model by hand: every request waits until its reply is given, so that the order of events is the test's. */
 export class Hand {
@@ -44,6 +44,8 @@ export interface SceneOptions extends Partial<LoopOptions> {
   /** Scripts in place of the hands. */
   readonly primary?: Script
   readonly reviewer?: Script
+  /** What there is before the plugin is mounted. */
+  readonly prepare?: (loop: Loop) => Promise<unknown>
 }
 
 /** One agent under review. */
@@ -76,11 +78,14 @@ export class Scene {
     return this.loop.prompt(this.agent, value)
   }
 
-  /** Let one held step of the primary be a tool call, and wait for the next request. */
+  /** Let one held step of the primary be a tool call, and wait for the next request and for what the step set going. */
   async step(index: number, reply: Reply = look(index)): Promise<GenerateOptions> {
     await this.primary.asked(index)
     this.primary.answer(index, reply)
-    return this.primary.asked(index + 1)
+    const request = await this.primary.asked(index + 1)
+    // A review begins once the reviewer's files have been looked at.
+    await settle()
+    return request
   }
 
   /** Give the review with this index its reply, and let everything that follows from it happen. */
@@ -147,12 +152,13 @@ export async function startLoop(options: Partial<LoopOptions>): Promise<Loop> {
 }
 
 /** A host, the advisor on it, and one agent. */
-export async function startScene({ config, primary, reviewer, script, ...options }: SceneOptions = {}): Promise<Scene> {
+export async function startScene({ config, primary, reviewer, script, prepare, ...options }: SceneOptions = {}): Promise<Scene> {
   const hands = { primary: new Hand(), reviewer: new Hand() }
   const loop = await startLoop({
     ...options,
     script: { ...script, primary: primary ?? hands.primary.script, reviewer: reviewer ?? hands.reviewer.script },
   })
+  await prepare?.(loop)
   const fiber = await loop.mount(advisor, { ...REVIEWER, ...config })
   const agent = await loop.agent()
   // The files of the reviewers have been looked at before a user can speak.
