@@ -352,6 +352,8 @@ export class Chat {
   }
 
   private async call(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult | Exhausted> {
+    // Whoever was switched off while it got ready asks nothing any more.
+    if (signal.aborted) return { kind: 'aborted', usage: undefined }
     const allowed = this.port.mayCall(setting.route, this.meter.request(messages, setting))
     if (allowed.kind === 'exhausted') return allowed
     const sentAt = this.port.clock.now()
