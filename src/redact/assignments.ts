@@ -60,9 +60,9 @@ export class Assignments {
     let start = wordStart
     while (start > 0 && wordStart - start < LONGEST_NAME && (isNameUnit(text.charCodeAt(start - 1)) || text[start - 1] === '.')) start -= 1
     start = after(NAME_EDGE, text, start)
-    const kind = wordStart - start < LONGEST_NAME ? nameKind(text.slice(start, end)) : undefined
+    const kind = wordStart - start < LONGEST_NAME ? nameKind(nameOf(text, start, end)) : undefined
     if (kind === undefined) return
-    if (!this.readValue(start, end, kind) && kind !== 'weak') this.readBeside(end, kind)
+    if (!this.readValue(start, end, kind) && kind !== 'weak' && kind !== 'credential') this.readBeside(end, kind)
   }
 
   private readValue(start: number, end: number, kind: NameKind): boolean {
@@ -106,23 +106,20 @@ export class Assignments {
     const quote = match(QUOTE, text, at)
     let start = at
     let end: number
-    let cut = false
     if (quote !== undefined) {
       start = quote.end
       const close = this.closing(start, quote.word)
       if (close === undefined) return false
       end = close
-      cut = end === text.length
     } else {
       end = this.bareEnd(at)
       if ((this.run.names += 1) > MOST_NAMES) return false
-      cut = end === text.length
       end = trimmed(text, start, end, style)
     }
     const value = text.slice(start, end)
     const place: Style = quote !== undefined && style !== 'environment' ? 'quoted' : style
     if (!isSecretValue(value, kind, place, { isClear, isLine: style === 'environment' && this.isLineStart(from) })) return false
-    this.push({ start, end, kind: kind === 'weak' ? 'key' : kind, from, ...cut ? { cut: true } : {} })
+    this.push({ start, end, kind: kind === 'weak' ? 'key' : kind, from })
     return true
   }
 
@@ -170,6 +167,12 @@ export class Assignments {
       at = last
     }
   }
+}
+
+/** In a connection string, `PWD` is no folder. */
+function nameOf(text: string, start: number, end: number): string {
+  const name = text.slice(start, end)
+  return text[start - 1] === ';' ? name.toLowerCase() : name
 }
 
 export interface Place {

@@ -1,51 +1,91 @@
-// Consecutive texts as one, without what the renderer wrote between them, so that a secret cut in two is whole again.
+// Consecutive texts as one, without what the renderer wrote between them and with what placeholders stand for, so that a secret
+// that a border cuts in two is whole again. It finds nothing itself.
 
-/** A text's part in the joined whole. */
-export interface Piece {
-  /** Which text; -1 is what came before the first. */
+import { PLACEHOLDER, type Found } from './found.ts'
+import { isWordy } from './likeness.ts'
+
+/** A stretch of the whole that stands in one of the texts word for word. */
+interface Segment {
+  /** Which text. */
   readonly index: number
   /** Where it stands in the whole. */
   readonly start: number
   readonly end: number
   /** Where it stands in its text. */
-  readonly offset: number
-  /** How much of it stands there word for word; the rest is a placeholder's value. */
-  readonly verbatim: number
+  readonly at: number
+}
+
+/** Where one text ends in the whole and the next begins. */
+interface Border {
+  readonly at: number
+  /** The text before it; -1 is what came before all. */
+  readonly index: number
+  /** Somebody speaks anew after it. */
+  readonly isTurn: boolean
 }
 
 export interface Joined {
   readonly text: string
-  readonly pieces: readonly Piece[]
+  readonly segments: readonly Segment[]
+  readonly borders: readonly Border[]
 }
 
-/** Headings, roles, calls and labels that open a rendered text. */
-const OPENING = /(?:\s|… <[^>\n]{0,80}>|#+ step [\d.]{1,20}|\[tool result\]|→ [^\n]*\n|\*\*(?:user|agent)[^*\n]{0,30}\*\*|\[context: [^\]\n]{0,80}\]|\[interrupted\])*/y
-const CLOSING = /(?:\s|\[working\]|\[interrupted\])*$/
-
+/** What opens a rendered text: headings, roles, calls, labels. The blanks of the text itself stay. */
+const OPENING = /(?:… <[^>\n]{0,80}>\n?|#+ step [\d.]{1,20}\n?|\[tool result\]\n?|→ [^\n]*\n|\*\*(?:user|agent)[^*\n]{0,30}\*\*[ \n]?|\[context: [^\]\n]{0,80}\] ?|\[interrupted\]\n?)*/y
+const CLOSING = /(?:\n\[(?:working|interrupted)\])+$/
+const SPEAKS = /\*\*(?:user|agent)|^→ /m
 /** How far back an ending is looked for. */
 const CLOSING_REACH = 80
-const LAST_PLACEHOLDER = /\[secret \d{1,9}: [a-z0-9-]{1,40}\]$/
 
 /**
  * @param before - what earlier texts ended with.
- * @param cutValue - the value of a placeholder that stands where a text cut it.
+ * @param meaning - what a placeholder stands for, where that is known.
  */
-export function join(before: string, texts: readonly string[], cutValue: (placeholder: string) => string | undefined): Joined {
+export function join(before: string, texts: readonly string[], meaning: (placeholder: string) => string | undefined): Joined {
   const parts = [before]
-  const pieces: Piece[] = [{ index: -1, start: 0, end: before.length, offset: 0, verbatim: 0 }]
-  let at = before.length
+  const segments: Segment[] = []
+  const borders: Border[] = []
+  let start = before.length
   for (const [index, text] of texts.entries()) {
     OPENING.lastIndex = 0
-    const offset = OPENING.test(text) ? OPENING.lastIndex : 0
-    const reach = Math.max(offset, text.length - CLOSING_REACH)
-    const body = text.slice(offset, reach + (text.slice(reach).search(CLOSING)))
-    const placeholder = LAST_PLACEHOLDER.exec(body.slice(-60))?.[0]
-    const cut = placeholder === undefined ? undefined : cutValue(placeholder)
-    const verbatim = cut === undefined ? body.length : body.length - placeholder!.length
-    const part = cut === undefined ? body : body.slice(0, verbatim) + cut
-    parts.push(part)
-    pieces.push({ index, start: at, end: at + part.length, offset, verbatim })
-    at += part.length
+    const from = OPENING.test(text) ? OPENING.lastIndex : 0
+    const reach = Math.max(from, text.length - CLOSING_REACH)
+    const closing = text.slice(reach).search(CLOSING)
+    borders.push({ at: start, index: index - 1, isTurn: SPEAKS.test(text.slice(0, from)) })
+    const add = (part: string, at: number | undefined) => {
+      if (at !== undefined) segments.push({ index, start, end: start + part.length, at })
+      parts.push(part)
+      start += part.length
+    }
+    let at = from
+    const to = closing < 0 ? text.length : reach + closing
+    for (const match of text.slice(from, to).matchAll(PLACEHOLDER)) {
+      const known = meaning(match[0])
+      if (known === undefined) continue
+      add(text.slice(at, from + match.index), at)
+      add(known, undefined)
+      at = from + match.index + match[0].length
+    }
+    add(text.slice(at, to), at)
   }
-  return { text: parts.join(''), pieces }
+  return { text: parts.join(''), segments, borders }
+}
+
+/**
+ * What a secret over a border leaves in each text that it touches; nothing of one that stands in one text alone.
+ * @param isWhole - whether a text ends in a secret that begins at this place of the whole and is complete.
+ */
+export function split(found: Found, { text, segments, borders }: Joined, isWhole: (border: Border, start: number) => boolean): { index: number, found: Found }[] {
+  const from = found.from ?? found.start
+  const border = borders.find(({ at }) => at > from && at < found.end)
+  if (border === undefined) return []
+  // A secret that ends where its text does, and then a word of somebody else's.
+  if (border.at > found.start && border.isTurn && isWordy(text.slice(border.at, found.end)) && isWhole(border, found.start)) return []
+  const value = found.value ?? text.slice(found.start, found.end)
+  return segments.flatMap((segment) => {
+    const start = Math.max(found.start, segment.start)
+    const end = Math.min(found.end, segment.end)
+    if (start >= end) return []
+    return [{ index: segment.index, found: { ...found, start: start - segment.start + segment.at, end: end - segment.start + segment.at, value } }]
+  })
 }

@@ -8,6 +8,7 @@ import { isWordy } from './likeness.ts'
 const MOST_VALUES = 4_096
 const MOST_UNITS = 1_000_000
 const LONGEST_VALUE = 8_000
+const MOST_PARTS = 20
 /** A shorter value is looked for only where its place tells it. */
 const LEAST_KNOWN = 6
 const LEAST_SEEN = 8
@@ -17,16 +18,17 @@ const LONGEST_WORDS = 24
 interface Secret {
   readonly placeholder: string
   readonly kind: string
+  /** What its placeholder last stood for. */
+  meaning: string
 }
-
-export const PLACEHOLDER = /\[secret \d{1,9}: [a-z0-9-]{1,40}\]/g
 
 export class Memory {
   private readonly secrets = new Map<string, Secret>()
   private readonly searched = new ValueIndex()
   private readonly lasting = new Set<string>()
-  /** Values that a text's end cut, by placeholder, the newest last. */
-  private readonly cuts = new Map<string, string>()
+  private readonly named = new Map<string, Secret>()
+  /** Secrets of which a text's end left only the beginning: by that, the newest last. */
+  private readonly parts = new Map<string, Secret>()
   private units = 0
   private last = 0
 
@@ -60,13 +62,14 @@ export class Memory {
     const secret = this.recall([value, text, ...others]) ?? this.continued(value, found.kind) ?? this.create(found.kind)
     this.keep(value, secret)
     for (const other of others) this.keep(other, secret)
-    if (found.cut === true) this.noteCut(secret.placeholder, value)
+    secret.meaning = own(text.slice(-LONGEST_VALUE))
+    if (found.part === true) this.notePart(value, secret)
     return secret.placeholder
   }
 
-  /** The value behind a placeholder that stands where a text cut it. */
-  cutValue(placeholder: string): string | undefined {
-    return this.cuts.get(placeholder)
+  /** What a placeholder stood for when it was last given; none when that is forgotten. */
+  meaning(placeholder: string): string | undefined {
+    return this.named.get(placeholder)?.meaning
   }
 
   private recall(values: readonly string[]): Secret | undefined {
@@ -81,21 +84,23 @@ export class Memory {
     return undefined
   }
 
-  /** The secret whose first part was seen, where a text ended in it. */
   private continued(value: string, kind: string): Secret | undefined {
-    for (const [placeholder, cut] of this.cuts) {
-      if (cut.length < value.length && value.startsWith(cut) && placeholder.endsWith(`: ${kind}]`)) return { placeholder, kind }
+    for (const [part, secret] of this.parts) {
+      if (value.startsWith(part) && secret.kind === kind) return secret
     }
     return undefined
   }
 
   private create(kind: string): Secret {
-    return { placeholder: `[secret ${this.last += 1}: ${kind}]`, kind }
+    const secret = { placeholder: `[secret ${this.last += 1}: ${kind}]`, kind, meaning: '' }
+    this.named.set(secret.placeholder, secret)
+    if (this.named.size > MOST_VALUES) this.named.delete(this.named.keys().next().value!)
+    return secret
   }
 
   private keep(value: string, secret: Secret): void {
     if (this.secrets.has(value) || value.length > LONGEST_VALUE) return
-    for (const spelling of spellings(value)) {
+    for (const spelling of spellings(own(value))) {
       if (this.secrets.has(spelling)) continue
       this.secrets.set(spelling, secret)
       this.units += spelling.length
@@ -113,12 +118,15 @@ export class Memory {
     }
   }
 
-  private noteCut(placeholder: string, value: string): void {
-    if (value.length > LONGEST_VALUE) return
-    this.cuts.delete(placeholder)
-    this.cuts.set(placeholder, value)
-    if (this.cuts.size > 20) this.cuts.delete(this.cuts.keys().next().value!)
+  private notePart(value: string, secret: Secret): void {
+    this.parts.set(own(value), secret)
+    if (this.parts.size > MOST_PARTS) this.parts.delete(this.parts.keys().next().value!)
   }
+}
+
+/** A copy: a part of a large text would keep all of it alive. */
+function own(value: string): string {
+  return Buffer.from(value, 'utf16le').toString('utf16le')
 }
 
 /** A value as it is, and as JSON and URLs write it. */

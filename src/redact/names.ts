@@ -15,6 +15,8 @@ const KEY = new RegExp(`(?:^|_)(?:${[
 
 /** What the name announces, or undefined. */
 export function nameKind(name: string): NameKind | undefined {
+  // The shell's working folder.
+  if (/^(?:OLD)?PWD$/.test(name)) return undefined
   const words = normal(name)
   if (/aws.*secret|secret_access_key$/.test(words)) return /key$|secret$/.test(words) ? 'aws-secret-key' : undefined
   if (/(?:^|_)(?:\w*pass_?word|\w*passwd|pass|pwd|\w*pass_?phrase|pass_?code)$|密码$|口令$|密碼$/.test(words)) return 'password'

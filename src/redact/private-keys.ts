@@ -23,6 +23,11 @@ const LEAD = /(?:[-+\s"'`]|\d{1,6}(?:→|[:|\t ]))*/y
 const TRAIL = '"\'`,\\+ \t\r'
 const LAST_CHUNK = /(?=[a-z]*[A-Z0-9+/=])[A-Za-z0-9+/]{1,15}={0,2}(?=\s|\\|["'`]|-{5}|$)|=[A-Za-z0-9+/]{4}(?=\s|\\|$)/y
 
+/** Whether a text ends in the middle of a key. */
+export function isOpenKey(found: Found, text: string): boolean {
+  return found.kind === KIND && found.part === true && after(GAP, text, found.end) >= text.length
+}
+
 /** Finds the keys of one text; its marks have to be reported in their order. */
 export class PrivateKeys {
   private readonly text: string
@@ -65,11 +70,11 @@ export class PrivateKeys {
     if (PUTTY.test(this.text)) this.open(start, PUTTY.lastIndex, this.text.indexOf('Private-Lines:', start + 1))
   }
 
-  private report(start: number, end: number, cut = false): void {
+  private report(start: number, end: number, isPart = false): void {
     const runs = this.text.slice(start, end).match(new RegExp(RUN, 'g')) ?? []
     const lines = runs.map(run => run.replace(/^\+/, ''))
     this.push({
-      start, end, kind: KIND, value: lines.join('\n'), aliases: lines.filter(line => line.length >= 40).slice(0, 100), ...cut ? { cut: true } : {},
+      start, end, kind: KIND, value: lines.join('\n'), aliases: lines.filter(line => line.length >= 40).slice(0, 100), ...isPart ? { part: true } : {},
     })
     this.done = end
   }

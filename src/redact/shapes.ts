@@ -42,7 +42,7 @@ function readJwt(text: string, start: number, _end: number, push: Push): void {
   if (last === undefined) return
   // JSON of any kind begins so; a token's header says how it was signed.
   if (whole === undefined && !/"(?:alg|typ|kid|enc)"/.test(decoded(text.slice(start, start + 400)))) return
-  push({ start, end: last, kind: 'jwt', ...last === text.length ? { cut: true } : {} })
+  push({ start, end: last, kind: 'jwt', ...whole === undefined ? { part: true } : {} })
 }
 
 const DATABASE = /^(?:postgres|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|clickhouse|nats|ldap|smtp|s?ftp|ssh|kafka|oracle|jdbc|cockroach|snowflake|couchbase|neo4j|bolt|imap|pop3|mqtt|socks)/i
@@ -112,7 +112,7 @@ const LOGIN = /^[\x20-\x7e]{1,100}:([\x20-\x7e]{3,200})$/
 function credential(text: string, start: number, last: number, kind: string, from: number): Found {
   const value = text.slice(start, last)
   const password = LOGIN.exec(decoded(value))?.[1]
-  return { start, end: last, kind, from, ...password === undefined ? {} : { aliases: [password] }, ...last === text.length ? { cut: true } : {} }
+  return { start, end: last, kind, from, ...password === undefined ? {} : { aliases: [password] } }
 }
 
 const COOKIES = /(?:set-)?cookie\\{0,3}["'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'`]?(?=[\w.-]+=)/yi

@@ -39,7 +39,7 @@ export function readToken(text: string, { word, rule }: Beginning, start: number
     const last = expression.lastIndex
     const body = text.slice(end, last)
     if (isAlphanumeric(text.charCodeAt(last)) || isExample(body) || COMMON.test(word) && !isMixed(body)) return
-    push({ start, end: last, kind, ...last === text.length ? { cut: true } : {} })
+    push({ start, end: last, kind })
     if (kind === 'aws-access-key') readPartner(text, last, push)
     return
   }
@@ -48,7 +48,7 @@ export function readToken(text: string, { word, rule }: Beginning, start: number
   const rest = REST_OF_TEXT.exec(text)?.[0]
   if (rest === undefined || isExample(rest) || isWordy(rest)) return
   const isCut = COMMON.test(word) ? /^[A-Za-z0-9]+$/.test(rest) && isRandom(rest, CUT_LEAST.common) : rest.length >= CUT_LEAST.own
-  if (isCut) push({ start, end: text.length, kind, cut: true })
+  if (isCut) push({ start, end: text.length, kind, part: true })
 }
 
 /** After a beginning that names have too: figures, or letters of both sizes as no name has them. */
