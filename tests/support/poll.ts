@@ -3,7 +3,7 @@
 const { setImmediate: immediate, setTimeout: timeout } = globalThis
 
 /** Turns without work on the disk after which everything has settled. */
-const QUIET_TURNS = 8
+const QUIET_TURNS = 20
 /** Work on the disk that takes more turns than this is not waited for. */
 const SETTLE_TURNS = 5_000
 /** Polls a turn apart, before polls a millisecond apart, which leave disk and child processes room. */
@@ -20,7 +20,7 @@ export async function settle(): Promise<void> {
 }
 
 function isReadingDisk(): boolean {
-  return process.getActiveResourcesInfo().some(name => name.startsWith('FSReq'))
+  return process.getActiveResourcesInfo().some(name => /^(?:FSReq|FileHandle)/.test(name))
 }
 
 /** Poll until `predicate` is truthy and return its value; after some seconds throw what `complain` says. */
