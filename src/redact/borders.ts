@@ -33,7 +33,7 @@ export interface Joined {
 /** What opens a rendered text: headings, roles, calls, labels. The blanks of the text itself stay. */
 const OPENING = /(?:… <[^>\n]{0,80}>\n?|#+ step [\d.]{1,20}\n?|\[tool result\]\n?|→ [^\n]*\n|\*\*(?:user|agent)[^*\n]{0,30}\*\*[ \n]?|\[context: [^\]\n]{0,80}\] ?|\[interrupted\]\n?)*/y
 const CLOSING = /(?:\n\[(?:working|interrupted)\])+$/
-const SPEAKS = /\*\*(?:user|agent)|^→ /m
+const SPEAKS = /\*\*[^*\n]{1,40}\*\*[ \n]?$/
 /** How far back an ending is looked for. */
 const CLOSING_REACH = 80
 

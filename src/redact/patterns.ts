@@ -17,7 +17,7 @@ export function patternFault(pattern: string): string | undefined {
   let expression: RegExp
   try { expression = compilePattern(pattern) } catch (error) { return errorMessage(error) }
   if (expression.test('')) return 'it finds nothing at all, everywhere: it has to match at least one character'
-  if (nestsRepeats(pattern)) return 'it repeats something that itself repeats, as (a+)+ does, which can take for ever'
+  if (nestsRepeats(pattern)) return 'it repeats something that itself repeats or has a choice, as (a+)+ and (a|b)+ do, which can take for ever'
   return undefined
 }
 
@@ -45,7 +45,7 @@ function nestsRepeats(pattern: string): boolean {
     const unit = pattern[at]
     if (unit === '\\') at += 1
     else if (unit === '[') at = endOfClass(pattern, at)
-    else if (unit === '(') {
+    if (unit === '(') {
       open.push(risky)
       risky = false
     } else if (unit === ')') {
