@@ -10,7 +10,7 @@ import {
 import type { ModelServer, Reply, Script } from '../support/model-server.ts'
 import { poll } from '../support/poll.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off' }
 /** Steps with a tool, then the answer: as many updates and one more. */
 const STEPS = 3
 const UPDATES = STEPS + 1

@@ -67,11 +67,12 @@ test('every file that the manifest names is there', () => {
   expect(named.filter(path => path.includes('.', 2)).map(path => path.slice(2)).filter(path => !files().includes(path))).toEqual([])
 })
 
-test('the built module loads only Node and the packages it declares as peers', () => {
-  const peers = Object.keys(manifest()['peerDependencies']!)
+test('the built module loads only Node and the packages it declares', () => {
+  const { dependencies, peerDependencies } = manifest()
+  const declared = Object.keys({ ...dependencies, ...peerDependencies })
   const loaded = files().filter(file => file.endsWith('.js')).flatMap(importsOf)
   expect(loaded.length).toBeGreaterThan(0)
-  expect(loaded.filter(id => !id.startsWith('.') && !isBuiltin(id) && !peers.includes(id))).toEqual([])
+  expect(loaded.filter(id => !id.startsWith('.') && !isBuiltin(id) && !declared.includes(id))).toEqual([])
   expect(loaded.filter(isBuiltin).filter(id => !id.startsWith('node:'))).toEqual([])
 })
 
@@ -91,11 +92,12 @@ test('a folder copied into the profile runs', async () => {
   expect(reviews).toBe(1)
 })
 
-test('a linked folder runs when it has its own peers beside it, as a checkout has', async () => {
+test('a linked folder runs when it has its peers and dependencies beside it, as a checkout has', async () => {
   const checkout = join(root, 'checkout')
   cpSync(folder, checkout, { recursive: true })
   mkdirSync(join(checkout, 'node_modules'))
   symlinkSync(join(MODULES, '@deepseek-ai'), join(checkout, 'node_modules/@deepseek-ai'), 'dir')
+  symlinkSync(join(MODULES, 'yaml'), join(checkout, 'node_modules/yaml'), 'dir')
   const { added, run, reviews } = await runFrom(checkout)
   expect(added).toContain('linked')
   expect(run).toMatchObject({ code: 0, stdout: 'answer\n' })

@@ -8,7 +8,7 @@ import { poll } from '../support/poll.ts'
 import { resumeSession } from './resume.ts'
 
 /** With catch-up, so that every step is reviewed by itself, however busy the machine is. */
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, syncBacklog: 1 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', syncBacklog: 1 }
 const NOTE = 'The user asked for "b.txt", not a.txt & c.txt.'
 const ADVISORY = `[advisor:concern] The user asked for &quot;b.txt&quot;, not a.txt &amp; c.txt.\n</advisory>`
 

@@ -7,7 +7,7 @@ import { bash, notes, toolResults, userTexts } from './moments-line.ts'
 import { startWeb, type Web, type WebSession } from './moments-web.ts'
 
 /** Without immunity, so that nothing but the rule in question keeps a note back. */
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, immuneTurns: 0 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', immuneTurns: 0 }
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'
 

@@ -6,7 +6,7 @@ import { advise, cut, empty, httpError, REVIEWER_MODEL, stall, stallAfter, text,
 import type { Reply, Script } from '../support/model-server.ts'
 import { bash, gap, notes, startLines } from './moments-line.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, syncBacklog: 1 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', syncBacklog: 1 }
 const NOTE = 'The files in src/old are still imported.'
 const SLOW_MS = 1_500
 /** What the agent itself needs between two calls, on a busy machine; less than any wait below. */

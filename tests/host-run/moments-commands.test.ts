@@ -7,7 +7,7 @@ import { advise, adviseEach, empty, httpError, REVIEWER_MODEL, text, toolCalls }
 import { bash, lastText, notes, userTexts } from './moments-line.ts'
 import { startWeb, type Web, type WebSession } from './moments-web.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, immuneTurns: 0, notesPerUpdate: 3 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', immuneTurns: 0, notesPerUpdate: 3 }
 const MODEL_LINE = 'Model: deepseek-official/deepseek-v4-pro, effort low'
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'

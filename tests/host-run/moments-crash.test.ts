@@ -10,7 +10,7 @@ import { poll } from '../support/poll.ts'
 import { bash, lastText, notes, startLines, userTexts } from './moments-line.ts'
 import { resumeSession } from './resume.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, immuneTurns: 0 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', immuneTurns: 0 }
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'
 

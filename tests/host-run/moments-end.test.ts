@@ -7,7 +7,7 @@ import { advise, adviseEach, empty, httpError, REVIEWER_MODEL, stall, stallAfter
 import type { ModelServer, Reply, Script } from '../support/model-server.ts'
 import { bash, startLines } from './moments-line.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, notesPerUpdate: 3 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', notesPerUpdate: 3 }
 const FILES = 'The files in src/old are still imported.'
 /** A review that lasts so long. */
 const SLOW_MS = 2_000

@@ -5,7 +5,7 @@ import { createHost, type Host } from '../support/host.ts'
 import { advise, empty, REVIEWER_MODEL, text, toolCalls } from '../support/model-server.ts'
 import { bash, lastText, notes, startLines, userTexts } from './moments-line.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off' }
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'
 /** For an answer: what the reviewer said before it is known to the host when it comes. */

@@ -9,7 +9,7 @@ import { advise, adviseEach, empty, REVIEWER_MODEL, text, toolCalls } from '../s
 import { bash, lastText, notes, userTexts } from './moments-line.ts'
 import { startWeb, type Web, type WebSession } from './moments-web.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, immuneTurns: 0, notesPerUpdate: 2 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', immuneTurns: 0, notesPerUpdate: 2 }
 const SHIPPED = fileURLToPath(new URL('../../node_modules/@deepseek-ai/dsh/config/agent-presets/standard/agent.cordis.yml', import.meta.url))
 const ALLOWED = 'Until then write one file only, PLAN.md & nothing else.'
 const FILES = 'The plan forgets the imports of src/old.'

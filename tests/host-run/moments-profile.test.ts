@@ -8,7 +8,7 @@ import { createHost, type Host, type LaunchOptions } from '../support/host.ts'
 import { advise, empty, REVIEWER_MODEL, text, toolCalls } from '../support/model-server.ts'
 import { bash, notes, startLines } from './moments-line.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, syncBacklog: 1 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', syncBacklog: 1 }
 const NOTE = 'The files in src/old are still imported.'
 
 /** One step, then the answer; the reviewer speaks about the step. */

@@ -8,7 +8,7 @@ import { adviseEach, advise, empty, REVIEWER_MODEL, stallAfter, text, toolCalls 
 import { bash, notes, userTexts } from './moments-line.ts'
 import { startWeb, type Web, type WebSession } from './moments-web.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off' }
 const FILES = 'The files in src/old are still imported.'
 const PORT = 'Port 8080 is taken by the proxy.'
 

@@ -7,7 +7,7 @@ import { advise, empty, REVIEWER_MODEL, startModelServer, text, toolCalls } from
 import type { ModelRequest, ModelServer } from '../support/model-server.ts'
 import { bash, Line, notes, userTexts } from './moments-line.ts'
 
-const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, immuneTurns: 0 }
+const ON = { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL, evidence: 'off', immuneTurns: 0 }
 const FILES = 'The files in src/old are still imported.'
 const TASK = 'Look for imports of src/old'
 const SUFFIX = '-advisor'
