@@ -37,8 +37,8 @@ test('the packages of the host are peers, so that there is one copy of each', ()
   expect(peers.filter(([name]) => !name.startsWith('@deepseek-ai/'))).toEqual([])
 })
 
-test('there is nothing to install beside them', () => {
-  expect(manifest.dependencies ?? {}).toEqual({})
+test('there is nothing to install beside them but what reads the files that users write', () => {
+  expect(Object.keys(manifest.dependencies)).toEqual(['yaml'])
   expect(manifest.optionalDependencies ?? {}).toEqual({})
 })
 
