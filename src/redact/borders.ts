@@ -37,11 +37,15 @@ const SPEAKS = /\*\*[^*\n]{1,40}\*\*[ \n]?$/
 /** How far back an ending is looked for. */
 const CLOSING_REACH = 80
 
+/** What a border may have been: a cut, or a blank that the renderer trimmed. */
+export const GLUES = ['', ' ']
+
 /**
  * @param before - what earlier texts ended with.
+ * @param glue - what stands at each border.
  * @param meaning - what a placeholder stands for, where that is known.
  */
-export function join(before: string, texts: readonly string[], meaning: (placeholder: string) => string | undefined): Joined {
+export function join(before: string, texts: readonly string[], glue: string, meaning: (placeholder: string) => string | undefined): Joined {
   const parts = [before]
   const segments: Segment[] = []
   const borders: Border[] = []
@@ -57,6 +61,7 @@ export function join(before: string, texts: readonly string[], meaning: (placeho
       parts.push(part)
       start += part.length
     }
+    add(glue, undefined)
     let at = from
     const to = closing < 0 ? text.length : reach + closing
     for (const match of text.slice(from, to).matchAll(PLACEHOLDER)) {
@@ -73,14 +78,15 @@ export function join(before: string, texts: readonly string[], meaning: (placeho
 
 /**
  * What a secret over a border leaves in each text that it touches; nothing of one that stands in one text alone.
- * @param isWhole - whether a text ends in a secret that begins at this place of the whole and is complete.
+ * @param own - what was found in each text alone.
  */
-export function split(found: Found, { text, segments, borders }: Joined, isWhole: (border: Border, start: number) => boolean): { index: number, found: Found }[] {
+export function split(found: Found, joined: Joined, own: readonly (readonly Found[])[]): { index: number, found: Found }[] {
+  const { text, segments, borders } = joined
   const from = found.from ?? found.start
   const border = borders.find(({ at }) => at > from && at < found.end)
   if (border === undefined) return []
   // A secret that ends where its text does, and then a word of somebody else's.
-  if (border.at > found.start && border.isTurn && isWordy(text.slice(border.at, found.end)) && isWhole(border, found.start)) return []
+  if (border.at > found.start && border.isTurn && isWordy(text.slice(border.at, found.end)) && isWhole(found.start, border, joined, own)) return []
   const value = found.value ?? text.slice(found.start, found.end)
   return segments.flatMap((segment) => {
     const start = Math.max(found.start, segment.start)
@@ -88,4 +94,10 @@ export function split(found: Found, { text, segments, borders }: Joined, isWhole
     if (start >= end) return []
     return [{ index: segment.index, found: { ...found, start: start - segment.start + segment.at, end: end - segment.start + segment.at, value } }]
   })
+}
+
+/** Whether the text before the border has a complete secret that begins at this place of the whole. */
+function isWhole(start: number, { index }: Border, { segments }: Joined, own: readonly (readonly Found[])[]): boolean {
+  const segment = segments.find(one => one.index === index && one.start <= start && one.end > start)
+  return segment !== undefined && own[index]!.some(one => one.start === start - segment.start + segment.at && one.part !== true)
 }

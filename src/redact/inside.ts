@@ -1,7 +1,7 @@
 // Goes through a JSON-like value. A key, a command's option or a pair's name may tell that the text beside it is a secret.
 
-import { isSecretValue } from './assignments.ts'
 import { announces, type NameKind } from './names.ts'
+import { isSecretValue } from './values.ts'
 
 /** What a text becomes; `kind` is what it is as a whole, when its name says so. */
 export type Replace = (text: string, kind: string | undefined) => string

@@ -7,8 +7,8 @@ import type { Context } from '@deepseek-ai/cordis'
 import { parse } from 'yaml'
 import { systemClock, type Clock } from '../clock.ts'
 import { dshHome } from '../host.ts'
-import { isSecretValue } from './assignments.ts'
 import { announces } from './names.ts'
+import { isSecretValue } from './values.ts'
 
 /** The part of the host's store that is used. It resolves names and lists none. */
 interface Credentials {
@@ -59,7 +59,8 @@ export async function knownSecrets(ctx: Context, clock: Clock = systemClock): Pr
 function environmentValues(): string[] {
   return Object.entries(process.env).flatMap(([name, value = '']) => {
     const kind = announces(name)
-    return kind !== undefined && value.length >= LEAST_LENGTH.environment && isSecretValue(value, kind, 'environment', { isClear: true, isLine: false }) ? [value] : []
+    if (kind === undefined || value.length < LEAST_LENGTH.environment) return []
+    return isSecretValue(value, kind, 'environment', { isClear: true, isLine: false }) ? [value] : []
   })
 }
 

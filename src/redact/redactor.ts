@@ -1,7 +1,7 @@
 // Replaces secrets by placeholders before anything is sent, journalled or dumped. The same secret reads as the same thing for as long as
 // the redactor lives. It keeps the secrets it saw in memory and writes none of them anywhere.
 
-import { join, split } from './borders.ts'
+import { GLUES, join, split } from './borders.ts'
 import { merged, outsidePlaceholders, type Found } from './found.ts'
 import { replaceInside } from './inside.ts'
 import { Memory } from './memory.ts'
@@ -52,19 +52,22 @@ export class Redactor {
 
   /** Consecutive texts of one conversation: a secret that is cut in two by a border is replaced in both. */
   texts(texts: readonly string[]): string[] {
-    const joined = join(this.tail, texts, placeholder => this.memory.meaning(placeholder))
     const own = texts.map(text => this.find(text))
-    const whole = merged(this.find(joined.text))
-    const crossing = whole.flatMap(found => split(found, joined, ({ index }, start) => {
-      const segment = joined.segments.find(one => one.index === index && one.start <= start && one.end > start)
-      const at = segment === undefined ? undefined : start - segment.start + segment.at
-      return own[index]?.some(one => one.start === at && one.part !== true) ?? false
-    }))
-    const open = whole.some(found => isOpenKey(found, joined.text))
-    this.tail = open ? BEGIN_MARK + LAST_LINE.exec(joined.text.slice(-TAIL))?.[0] : joined.text.slice(-TAIL)
+    const before = this.tail
+    const crossing = GLUES.flatMap((glue) => {
+      const joined = join(before, texts, glue, placeholder => this.memory.meaning(placeholder))
+      const whole = merged(this.find(joined.text))
+      if (glue === '') this.keepTail(joined.text, whole)
+      return whole.flatMap(found => split(found, joined, own))
+    })
     return texts.map((text, index) => (
       this.rounds(text, [...crossing.filter(part => part.index === index).map(part => part.found), ...own[index]!])
     ))
+  }
+
+  private keepTail(text: string, found: readonly Found[]): void {
+    const end = text.slice(-TAIL)
+    this.tail = found.some(one => isOpenKey(one, text)) ? `${BEGIN_MARK}${LAST_LINE.exec(end)?.[0]}` : end
   }
 
   /** Replace every string inside a JSON-like value, keys too. The same value comes back when there is nothing to replace. */

@@ -63,7 +63,8 @@ function readUrl(text: string, start: number, at: number, push: Push): void {
     const isUsual = USUAL_LOGIN.test(password) || isStandIn(password) || /^\d{1,5}$/.test(password) && user.includes('.')
     if (isUsual) return
     const plain = decodedUri(password)
-    push({ start: passwordEnd - password.length, end: passwordEnd, kind: 'url-password', from: start - scheme.length, ...plain === password ? {} : { value: plain, aliases: [password] } })
+    const encoded = plain === password ? {} : { value: plain, aliases: [password] }
+    push({ start: passwordEnd - password.length, end: passwordEnd, kind: 'url-password', from: start - scheme.length, ...encoded })
     return
   }
   if (isRandom(user, 20) && !isExample(user)) push({ start: at, end: at + user.length, kind: 'url-token', from: start })
@@ -128,8 +129,8 @@ function readCookies(text: string, start: number, _end: number, push: Push): voi
     if (match === null) return
     const [whole, name = '', value = ''] = match
     const last = at + name.length + 1 + value.length
-    const isSecret = !COOKIE_ATTRIBUTE.test(name) && !isStandIn(value) && (/sess|sid$|auth|token|csrf|xsrf/i.test(name) ? value.length >= 6 && /\d/.test(value) : isRandom(value, 12))
-    if (isSecret) push({ start: last - value.length, end: last, kind: 'cookie', from: start })
+    const tells = /sess|sid$|auth|token|csrf|xsrf/i.test(name) ? value.length >= 6 && /\d/.test(value) : isRandom(value, 12)
+    if (tells && !COOKIE_ATTRIBUTE.test(name) && !isStandIn(value)) push({ start: last - value.length, end: last, kind: 'cookie', from: start })
     at += whole.length
   }
 }

@@ -90,6 +90,11 @@ test('a name at the end of one text announces the value at the head of the next'
   expect(fresh().texts(['the new DB_PASSWORD=', `${password} is set`])).toEqual(['the new DB_PASSWORD=', '[secret 1: password] is set'])
 })
 
+test('a blank that the renderer trimmed at a border is no place to hide one', () => {
+  const password = new Draw(6).password()
+  expect(fresh().texts(['[tool result]\nmachine git.internal login app', `## step 1.2\n[tool result]\npassword ${password}`]).join('\n')).not.toContain(password)
+})
+
 test('a value of the host\'s store is found over a border, too', () => {
   const redactor = new Redactor({ patterns: [], known: ['Kx7-plain-value-9'] })
   expect(redactor.texts(['it is Kx7-plain', '-value-9.'])).toEqual(['it is [secret 1: stored-credential]', '[secret 1: stored-credential].'])
