@@ -9,6 +9,7 @@ import { latency } from './latency.ts'
 import { listener } from './listener.ts'
 import { memory } from './memory.ts'
 import { packaged } from './package.ts'
+import { redaction } from './redaction.ts'
 import { render } from './render.ts'
 import { steps } from './steps.ts'
 
@@ -17,6 +18,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'steps-100': lab => steps(lab, 100),
   listener,
   render,
+  redaction,
   memory,
   latency,
   exit,
