@@ -68,7 +68,7 @@ async function sample(lab: Lab, reviewer: Script | undefined): Promise<Sample> {
       : text('FINAL-ANSWER', { delayMs: PRIMARY_MS }),
     ...reviewer === undefined ? {} : { reviewer },
   })
-  const run = await lab.run({ task: 'Read every note.', server, advised: reviewer !== undefined, timeoutMs: TIMEOUT_MS })
+  const run = await lab.run({ task: 'Read every note.', server, presence: reviewer === undefined ? 'absent' : 'on', timeoutMs: TIMEOUT_MS })
   const primary = server.of('primary')
   return {
     exitSeconds: (run.exitAt - (primary.at(-1)?.endedAt ?? NaN)) / 1000,

@@ -29,7 +29,7 @@ export interface Inside extends AsyncDisposable {
 const silence: Speaker = () => ({ kind: 'nothing' })
 
 export async function createInside({ presence, primary = silence, reviewer = silence, config }: InsideOptions): Promise<Inside> {
-  const loop = await createLoop({ script: { primary: () => { throw new Error('the scripted provider is not used here') } } })
+  const loop = await createLoop({ fs: true, script: { primary: () => { throw new Error('the scripted provider is not used here') } } })
   loop.ctx.llm.registerAdapter([PROVIDER], new FastAdapter({ primary, reviewer }))
   const plugin = presence === 'absent' ? undefined
     : await loop.mount(await loadPlugin(), { enabled: presence === 'on', provider: PROVIDER, model: 'reviewer', ...config })

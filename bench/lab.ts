@@ -8,6 +8,7 @@ import { createHost, packTarball, type Host, type PatchRow, type RunResult } fro
 import { REVIEWER_MODEL, type ModelServer } from '../tests/support/model-server.ts'
 import { MACHINE_OFFSET } from './measure.ts'
 import type { BudgetRow } from './budget.ts'
+import type { Presence } from './inside.ts'
 
 /** Prints its figures and returns the budgets they answer. */
 export type Benchmark = (lab: Lab) => Promise<readonly BudgetRow[]>
@@ -29,6 +30,9 @@ export async function loadPlugin(): Promise<typeof import('../src/index.ts')> {
   return await import(pathToFileURL(pluginPath()).href)
 }
 
+/** The host's own provider route, which the scripted server answers. */
+const PROVIDER = 'deepseek-official'
+
 /** Files of the task: eight, of 200 bytes each. */
 const NOTES = 8
 const NOTE_LINES = 8
@@ -45,12 +49,23 @@ export interface ProbedRun {
   readonly stepEnds: readonly number[]
   readonly userSeconds: number
   readonly peakMiB: number
+  /** Bytes of heap after a full collection, at the end of every so many steps as the plan says. */
+  readonly heaps: readonly number[]
 }
 
 export interface RunPlan {
   readonly task: string
   readonly server: ModelServer
-  readonly advised: boolean
+  /** Absent: a host that never had the plugin. */
+  readonly presence: Presence
+  /** More of the advisor's configuration. */
+  readonly config?: object
+  /** More rows of the run's patch. */
+  readonly rows?: readonly PatchRow[]
+  /** Files of the working folder, by path. */
+  readonly files?: Readonly<Record<string, string>>
+  /** Steps from one reading of the heap to the next; without it none is taken. */
+  readonly heapEvery?: number
   readonly timeoutMs?: number
 }
 
@@ -68,10 +83,15 @@ export class Lab implements AsyncDisposable {
     process.env[PLUGIN_VARIABLE] = join(this.unpacked, 'package/lib/index.js')
   }
 
-  async run({ task, server, advised, timeoutMs = 60_000 }: RunPlan): Promise<ProbedRun> {
-    const host = await this.host(advised)
+  async run({ task, server, presence, config, rows = [], files = {}, heapEvery, timeoutMs = 60_000 }: RunPlan): Promise<ProbedRun> {
+    const host = await this.host(presence !== 'absent')
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(host.work, name)), { recursive: true })
+      writeFileSync(join(host.work, name), content)
+    }
     const path = join(host.root, `probe-${this.runs++}.json`)
-    const result = await host.run(task, { server, timeoutMs, patch: patchOf(host, path, advised) })
+    const patch = [...patchOf(host, { path, heapEvery }), ...presence === 'absent' ? [] : [advisorRow(presence, config)], ...rows]
+    const result = await host.run(task, { server, timeoutMs, patch })
     if (result.code !== 0 && !result.timedOut) {
       throw new Error(`the host exited with ${result.code}\n${result.stdout}${result.stderr}`)
     }
@@ -79,15 +99,15 @@ export class Lab implements AsyncDisposable {
     return {
       result, exitAt: result.startedAt + result.exitAt,
       stepEnds: seen?.stepEnds.map(at => at - MACHINE_OFFSET) ?? [],
-      userSeconds: seen?.userSeconds ?? NaN, peakMiB: seen?.peakMiB ?? NaN,
+      userSeconds: seen?.userSeconds ?? NaN, peakMiB: seen?.peakMiB ?? NaN, heaps: seen?.heaps ?? [],
     }
   }
 
-  private host(advised: boolean): Promise<Host> {
-    const known = this.hosts.get(advised)
+  private host(installed: boolean): Promise<Host> {
+    const known = this.hosts.get(installed)
     if (known !== undefined) return known
-    const made = createHost(advised ? { tarball: this.tarball } : {}).then(prepare)
-    this.hosts.set(advised, made)
+    const made = createHost(installed ? { tarball: this.tarball } : {}).then(prepare)
+    this.hosts.set(installed, made)
     return made
   }
 
@@ -97,19 +117,29 @@ export class Lab implements AsyncDisposable {
   }
 }
 
-interface Probe { stepEnds: number[], userSeconds: number, peakMiB: number }
+interface Probe { stepEnds: number[], userSeconds: number, peakMiB: number, heaps: number[] }
 
 const PROBE = `
 import { writeFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 export const name = 'bench-probe'
-export function apply(ctx, { path }) {
+export function apply(ctx, { path, heapEvery }) {
   const stepEnds = []
+  const heaps = []
+  // Code that is thrown away when it was not used for a while would count as memory that was given back.
+  if (heapEvery !== undefined) for (const flag of ['--expose-gc', '--no-flush-bytecode']) setFlagsFromString(flag)
+  const collect = heapEvery === undefined ? undefined : runInNewContext('gc')
   ctx.on('session/event', (_session, event) => {
-    if (event.type === 'step/end') stepEnds.push(Number(process.hrtime.bigint()) / 1e6)
+    if (event.type !== 'step/end') return
+    stepEnds.push(Number(process.hrtime.bigint()) / 1e6)
+    if (heapEvery === undefined || stepEnds.length % heapEvery !== 0) return
+    collect()
+    heaps.push(process.memoryUsage().heapUsed)
   })
   process.on('exit', () => {
     const userSeconds = process.cpuUsage().user / 1e6
-    writeFileSync(path, JSON.stringify({ stepEnds, userSeconds, peakMiB: process.resourceUsage().maxRSS / 1024 }))
+    writeFileSync(path, JSON.stringify({ stepEnds, heaps, userSeconds, peakMiB: process.resourceUsage().maxRSS / 1024 }))
   })
 }
 `
@@ -130,10 +160,13 @@ function probeFile(host: Host): string {
   return join(host.home, 'profiles', host.profile, 'bench-probe.mjs')
 }
 
-function patchOf(host: Host, path: string, advised: boolean): PatchRow[] {
+function patchOf(host: Host, probe: { path: string, heapEvery: number | undefined }): PatchRow[] {
   return [
     { id: 'session-title-llm', disabled: true },
-    { insert: [{ id: 'bench-probe', name: probeFile(host), config: { path } }] },
-    ...advised ? [{ id: 'advisor', config: { enabled: true, provider: 'deepseek-official', model: REVIEWER_MODEL } }] : [],
+    { insert: [{ id: 'bench-probe', name: probeFile(host), config: probe }] },
   ]
+}
+
+function advisorRow(presence: Presence, config: object = {}): PatchRow {
+  return { id: 'advisor', config: { enabled: presence === 'on', provider: PROVIDER, model: REVIEWER_MODEL, ...config } }
 }

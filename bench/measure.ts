@@ -18,6 +18,16 @@ export function sum(samples: readonly number[]): number {
   return samples.reduce((total, sample) => total + sample, 0)
 }
 
+export function mean(samples: readonly number[]): number {
+  return sum(samples) / samples.length
+}
+
+/** By how much y grows with x: the line of least squares through the points. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const [centerX, centerY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))]
+  return sum(points.map(([x, y]) => (x - centerX) * (y - centerY))) / sum(points.map(([x]) => (x - centerX) ** 2))
+}
+
 export function bytesOf(text: string): number {
   return Buffer.byteLength(text)
 }

@@ -1,14 +1,15 @@
 // One measurement of memory in a process of its own: `node memory-child.ts <sessions|updates> <absent|on>`. Prints JSON.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { Message } from '@deepseek-ai/dsh-llm'
 import { appendStep, createInside, openTurn, type Inside, type Presence } from './inside.ts'
 import { collectGarbage } from './measure.ts'
 
 export const SESSIONS = 1_000
 /** Steps of the one prompt that each session then gets. */
 export const STEPS = 5
-/** Updates after which the heap is read. */
-export const MARKS: readonly number[] = [1_000, 2_000, 5_000, 7_500, 10_000]
+/** Updates after which the heap is read: often, as a conversation grows and is made small again all the time. */
+export const MARKS: readonly number[] = Array.from({ length: 200 }, (_, index) => (index + 1) * 50)
 
 /** Bytes of heap: before the sessions, with them idle, and after a prompt in each. */
 export interface SessionHeap { readonly before: number, readonly idle: number, readonly used: number }
@@ -52,6 +53,8 @@ async function updates(presence: Presence): Promise<UpdateHeap> {
       step += 1
       await whenReviewed(() => appendStep(session, step, 0))
     }
+    // The double of the host keeps every line of the log; the host keeps the last thousand.
+    inside.loop.logs.length = 0
     heaps.push(heap())
   }
   await inside.loop.dispose()
@@ -63,7 +66,8 @@ async function createCounted(presence: Presence): Promise<{ inside: Inside, when
   let asked = 0
   const inside = await createInside({
     presence,
-    reviewer: () => {
+    reviewer: ({ messages }) => {
+      if (isSummaryRequest(messages)) return { kind: 'text', text: SUMMARY }
       asked += 1
       return { kind: 'nothing' }
     },
@@ -76,6 +80,14 @@ async function createCounted(presence: Presence): Promise<{ inside: Inside, when
     await inside.loop.settle()
   }
   return { inside, whenReviewed }
+}
+
+/** What a reviewer answers that is asked to sum up. */
+const SUMMARY = 'The agent reads its notes one after the other.\n'.repeat(40)
+
+function isSummaryRequest(messages: readonly Message[]): boolean {
+  const [block] = messages.at(-1)?.content ?? []
+  return block?.type === 'text' && block.text.startsWith('Your conversation has grown long')
 }
 
 function heap(): number {

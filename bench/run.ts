@@ -12,10 +12,12 @@ import { packaged } from './package.ts'
 import { redaction } from './redaction.ts'
 import { render } from './render.ts'
 import { steps } from './steps.ts'
+import { upkeep } from './upkeep.ts'
 
 const BENCHMARKS: Record<string, Benchmark> = {
   'steps-20': lab => steps(lab, 20),
   'steps-100': lab => steps(lab, 100),
+  upkeep,
   listener,
   render,
   redaction,

@@ -5,6 +5,7 @@ import { advise, empty, messageText, startModelServer, text, toolCalls, type Mod
 import { printBreakdown } from './breakdown.ts'
 import type { BudgetRow } from './budget.ts'
 import { costOf, type Cost } from './cost.ts'
+import type { Presence } from './inside.ts'
 import { notePath, type Lab, type ProbedRun } from './lab.ts'
 import { median, percentile } from './measure.ts'
 import { OMP, OMP_LANDING, type RivalControl, type RivalRun } from './omp.ts'
@@ -53,9 +54,9 @@ interface Figures extends Cost {
 
 /** Run one length with the advisor off, silent and advising, and print it beside the rival. */
 export async function steps(lab: Lab, count: 20 | 100): Promise<readonly BudgetRow[]> {
-  const off = await measure(lab, count, false, [])
-  const silent = await measure(lab, count, true, [])
-  const advising = await measure(lab, count, true, ADVICE[count]!)
+  const off = await measure(lab, count, 'absent', [])
+  const silent = await measure(lab, count, 'on', [])
+  const advising = await measure(lab, count, 'on', ADVICE[count]!)
   const rival = OMP[count]!
   printCosts(count, silent, advising)
   printTimes(count, off, silent, advising)
@@ -90,7 +91,7 @@ function atMost(what: string, ours: number, theirs: number, share: number): Budg
   return { what, bound: `at most ${number(bound)}`, measured: `${number(ours)} (${ratio(ours, theirs)} OMP)`, met: ours <= bound }
 }
 
-async function measure(lab: Lab, count: number, advised: boolean, advice: readonly Advice[]): Promise<Figures> {
+async function measure(lab: Lab, count: number, presence: Presence, advice: readonly Advice[]): Promise<Figures> {
   await using server = await startModelServer({
     primary: (_, index) => index < count
       ? toolCalls([{ name: 'read', arguments: { file_path: notePath(index) } }], { delayMs: PRIMARY_MS })
@@ -100,7 +101,7 @@ async function measure(lab: Lab, count: number, advised: boolean, advice: readon
       return due === undefined ? empty({ delayMs: REVIEWER_MS }) : advise(due.note, due.severity, { delayMs: REVIEWER_MS })
     },
   })
-  const run = await lab.run({ task: TASK, server, advised })
+  const run = await lab.run({ task: TASK, server, presence })
   return figuresOf(run, server.of('primary'), server.of('reviewer'))
 }
 
