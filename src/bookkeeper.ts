@@ -19,8 +19,6 @@ export interface BookkeeperPort {
 
 export class Bookkeeper {
   private readonly port: BookkeeperPort
-  /** The user was told that the budget is spent. */
-  private toldSpent = false
 
   constructor(port: BookkeeperPort) {
     this.port = port
@@ -42,15 +40,20 @@ export class Bookkeeper {
     this.port.record.judged(note, this.slugsOf(note), verdict)
   }
 
+  /** Resolves when all is known that a call is held against. Never rejects. */
+  async ready(): Promise<void> {
+    const { tokens, cost } = this.port.budget()
+    if (tokens !== undefined || cost !== undefined) await this.port.record.restored()
+  }
+
   /** Whether a call may be made. The user hears once that the budget is spent, whichever reviewer meets it. */
   mayCall(route: Route, tokens: number): BudgetVerdict {
     const { record, host, budget } = this.port
     const verdict = record.mayCall(budget(), routeKey(route), tokens)
     if (verdict.kind === 'fine' && verdict.unchecked !== undefined) host.tell(verdict.unchecked)
-    if (verdict.kind === 'exhausted' && !this.toldSpent) {
+    if (verdict.kind === 'exhausted' && verdict.news === true) {
       host.tell(`budget_exhausted: ${verdict.reason}${host.headless ? '' : '; `/advisor on` grants as much again'}`)
     }
-    this.toldSpent = verdict.kind === 'exhausted'
     return verdict
   }
 

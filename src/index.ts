@@ -17,6 +17,7 @@ import { bridgeSettings } from './config/settings.ts'
 import { dshHome, hostOf, sessionLog, type Host } from './host.ts'
 import { DayBook } from './record/day-book.ts'
 import { recordFolder, SessionRecord } from './record/session-record.ts'
+import { eachCauseOnce } from './record/trouble.ts'
 import { readPlanRules } from './observe/plan.ts'
 import { rememberedSecrets } from './redact/known.ts'
 import { RosterReader } from './roster/reader.ts'
@@ -62,7 +63,8 @@ function tellInert(host: Host, root: object, claimant: Claimant): void {
 function mount(ctx: Context, config: Config): void {
   const host = hostOf(ctx)
   const places = { dshHome: dshHome(process.env), home: homedir() }
-  const day = new DayBook({ folder: join(places.dshHome, 'advisor'), clock: systemClock, onTrouble: host.tell })
+  const onTrouble = eachCauseOnce(host.tell, host.debug)
+  const day = new DayBook({ folder: join(places.dshHome, 'advisor'), clock: systemClock, onTrouble })
   const trust = new TrustStore(places.dshHome)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const supervisor = new Supervisor(ctx, {
@@ -70,7 +72,7 @@ function mount(ctx: Context, config: Config): void {
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     record: (agent, parent, after) => new SessionRecord({
       folder: recordFolder(sessionLog(ctx, agent), places.dshHome, agent.id), clock: systemClock, day, parent, after,
-      prices: () => stored().value.prices, onTrouble: host.tell,
+      prices: () => stored().value.prices, onTrouble,
     }),
     close: () => day.dispose(),
     secrets: rememberedSecrets(ctx),

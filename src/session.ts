@@ -105,7 +105,12 @@ export class AdvisedSession {
   leave(): Remains {
     if (isSubagent(this.agent)) this.tellUnseen()
     this.advisors.dispose()
-    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished, written: this.stop().then(() => this.record.dispose()) }
+    return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished, written: this.write() }
+  }
+
+  private async write(): Promise<void> {
+    await this.stop().catch((error: unknown) => { this.shared.host.report(error) })
+    await this.record.dispose()
   }
 
   /** The reviewers; none while switched off. */
@@ -251,11 +256,6 @@ export class AdvisedSession {
     return note !== undefined
   }
 
-  /** Let the session spend as much again as its budget says, when it is spent. */
-  grantBudget(): void {
-    if (this.live?.standings.some(({ state }) => state.kind === 'budget_exhausted') === true) this.record.grant()
-  }
-
   /** Refuse notes on a topic. False when `words` holds no word. */
   mute(words: string): boolean {
     if (!this.guard.mute(words)) return false
@@ -309,7 +309,7 @@ export class AdvisedSession {
       sessionId: SessionId([this.agent.id, 'advisor', slug].filter(part => part !== '').join('-')),
       config: () => seat.config,
       brief: () => ({ guidance: advisors.roster?.guidance ?? '', instructions: seat.advisor.instructions }),
-      refreshed: () => advisors.looked,
+      refreshed: () => advisors.looked.then(() => this.bookkeeper.ready()),
       pinned: () => this.pinned(seat.advisor.name),
       present: () => this.present(),
       tools: this.toolbox,

@@ -24,6 +24,8 @@ export class Supervisor implements Keeper {
   /** Why the advisor cannot run, as the user was last told. */
   private told: string | undefined
   private readonly toldOnce = new Set<string>()
+  /** Sessions that are gone and not yet written down. */
+  private readonly closing = new Set<Promise<void>>()
   private readonly awaiting = new Subscription(() => this.awaitSessions())
   private readonly reviewing = new Subscription(() => this.watchSessions())
 
@@ -158,7 +160,9 @@ export class Supervisor implements Keeper {
     this.left.set(id, remains)
     const [oldest] = this.left.keys()
     if (this.left.size > CLOSED_SESSIONS_KEPT && oldest !== undefined) this.left.delete(oldest)
-    return remains.written
+    const { written } = remains
+    this.closing.add(written)
+    return written.finally(() => { this.closing.delete(written) })
   }
 
   /** Settings that nobody can read are told at once. */
@@ -200,7 +204,10 @@ export class Supervisor implements Keeper {
   private async dispose(): Promise<void> {
     this.awaiting.set(false)
     this.reviewing.set(false)
-    await Promise.all([...this.sessions.values()].map(session => this.remember(session)))
+    // Subagents first: what they did is written down with the session they work for, too.
+    for (const session of [...this.sessions.values()].reverse()) this.close(session)
+    // Those that closed a moment ago are still being written; what they did is of this day.
+    await Promise.allSettled(this.closing)
     await this.shared.close()
   }
 }

@@ -88,21 +88,13 @@ function whole(min: number, max: number, value: number) {
   return z.number().step(1).min(min).max(max).default(value)
 }
 
-/** An object of these keys and no others: schemastery keeps unknown ones silently, in the depth too. */
-function only(shape: Record<string, unknown>) {
-  const known = z.transform(z.any(), (value: unknown) => {
-    if (typeof value !== 'object' || value === null) return undefined
-    const unknown = Object.keys(value).find(key => !Object.hasOwn(shape, key))
-    if (unknown !== undefined) throw new z.ValidationError(`unknown key "${truncate(unknown, 80)}"; allowed: ${Object.keys(shape).join(', ')}`, {})
-    return undefined
-  })
-  return z.intersect([known, z.object(shape as never)])
-}
-
 /** Money for a million tokens. */
 function amount() {
   return z.number().min(0).max(1_000_000)
 }
+
+/** What has a price: `provider/model`, where a model's name may hold slashes. */
+const PRICED = /^[^\s/]+\/\S+$/
 
 /** Each key by itself, for files that set some of them for one advisor. */
 export const fields = {
@@ -130,11 +122,11 @@ export const fields = {
   maxContextTokens: whole(8_000, 2_000_000, 48_000),
   longContextModel: z.string().default(''),
   fallbacks: z.array(z.string()).default([]),
-  prices: z.dict(only({
+  prices: z.dict(z.object({
     input: amount().required(), output: amount().required(), cacheRead: amount(), cacheWrite: amount(),
     currency: z.string().pattern(/^[A-Z]{3}$/).default('USD'),
-  }).required(), z.string().pattern(/^[^\s/]+\/\S+$/)).default({}),
-  budget: only({ tokens: z.number().step(1).min(1).max(1e12), cost: z.number().min(0.000_001).max(1e9) }).default({} as never),
+  }).required(), z.string().pattern(PRICED)).default({}),
+  budget: z.object({ tokens: z.number().step(1).min(1).max(1e12), cost: z.number().min(0.000_001).max(1e9) }).default({} as never),
   trustedWorkspaces: z.array(z.string()).default([]),
   timeout: whole(1, 3600, 90),
   reopen: whole(0, 5, 1),
@@ -154,15 +146,39 @@ const knownKeys = z.transform(z.any(), (value: unknown) => {
 
 /** Pass on what can be read: texts that have to be a model or an expression. What is no text at all is refused by its field. */
 const readable = z.transform(z.any(), (value: unknown) => {
-  const { longContextModel, redactPatterns } = (value ?? {}) as Partial<Record<keyof Config, unknown>>
+  const { longContextModel, fallbacks, prices, budget, redactPatterns } = (value ?? {}) as Partial<Record<keyof Config, unknown>>
   checkSelector('longContextModel', longContextModel)
+  checkSelectors('fallbacks', fallbacks)
   checkPatterns('redactPatterns', redactPatterns)
+  checkParts(['budget'], budget, ['tokens', 'cost'])
+  if (typeof prices !== 'object' || prices === null) return undefined
+  for (const [model, price] of Object.entries(prices)) {
+    if (!PRICED.test(model)) throw new z.ValidationError(`expected provider/model as a key but got ${shortly(model)}`, { path: ['prices'] })
+    checkParts(['prices', model], price, ['input', 'output', 'cacheRead', 'cacheWrite', 'currency'])
+  }
   return undefined
 })
 
 function checkSelector(key: keyof Config, value: unknown): void {
   if (typeof value !== 'string' || value.trim() === '' || parseSelector(value.trim()) !== undefined) return
   throw new z.ValidationError(`expected provider/model[:effort], or '' for none, but got ${shortly(value)}`, { path: [key] })
+}
+
+function checkSelectors(key: keyof Config, value: unknown): void {
+  if (!Array.isArray(value)) return
+  for (const [index, selector] of value.entries()) {
+    if (typeof selector !== 'string' || parseSelector(selector.trim()) !== undefined) continue
+    throw new z.ValidationError(`expected provider/model[:effort] but got ${shortly(selector)}`, { path: [key, index] })
+  }
+}
+
+/** An object of these keys and no others. A number that is none, as YAML can write it, would be within all limits. */
+function checkParts(path: readonly string[], value: unknown, keys: readonly string[]): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  for (const [key, part] of Object.entries(value)) {
+    if (!keys.includes(key)) throw new z.ValidationError(`unknown key "${truncate(key, 80)}"; allowed: ${keys.join(', ')}`, { path: [...path] })
+    if (Number.isNaN(part)) throw new z.ValidationError('expected a number but got NaN', { path: [...path, key] })
+  }
 }
 
 function checkPatterns(key: keyof Config, value: unknown): void {

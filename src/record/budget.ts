@@ -22,45 +22,92 @@ export interface Estimate {
 export type BudgetVerdict =
   /** `unchecked`: why part of the budget could not be held against anything. */
   | { readonly kind: 'fine', readonly unchecked?: string }
-  | { readonly kind: 'exhausted', readonly reason: string }
+  /** `news`: nobody was told of it. */
+  | { readonly kind: 'exhausted', readonly reason: string, readonly news?: true }
+
+/** What may be spent, amounts by currency; those of any other currency are bounded by `cost`. */
+interface Limits {
+  readonly tokens: number | undefined
+  readonly cost: number | undefined
+  readonly costs: Readonly<Record<string, number>>
+}
 
 /**
  * Judge the next call of a session.
  * @param spent - all that was billed to the session, see `billOf`.
  */
-export function judgeBudget(budget: Budget, spent: ModelTotals, next: Estimate): BudgetVerdict {
-  const tokens = reached(budget.tokens, tokensIn(spent.tokens), next.tokens, amount => number(amount), 'tokens')
+export function judgeBudget({ tokens, cost }: Budget, spent: ModelTotals, next: Estimate): BudgetVerdict {
+  return judge({ tokens, cost, costs: {} }, spent, next)
+}
+
+function judge(limits: Limits, spent: ModelTotals, next: Estimate): BudgetVerdict {
+  const tokens = reached(limits.tokens, tokensIn(spent.tokens), next.tokens, amount => number(amount), 'tokens')
   if (tokens !== undefined) return { kind: 'exhausted', reason: tokens }
-  if (budget.cost === undefined) return { kind: 'fine' }
+  if (limits.cost === undefined) return { kind: 'fine' }
   const currencies = new Set([...Object.keys(spent.cost), ...next.cost === undefined ? [] : [next.cost.currency]])
   for (const currency of currencies) {
     const more = next.cost?.currency === currency ? next.cost.amount : 0
-    const cost = reached(budget.cost, spent.cost[currency] ?? 0, more, amount => number(amount, 4), currency)
+    const cost = reached(limits.costs[currency] ?? limits.cost, spent.cost[currency] ?? 0, more, amount => number(amount, 4), currency)
     if (cost !== undefined) return { kind: 'exhausted', reason: cost }
   }
   if (next.cost !== undefined) return { kind: 'fine' }
   return { kind: 'fine', unchecked: 'the price of the model is not known: `budget.cost` cannot be held against it (`prices` sets one)' }
 }
 
-/** The budget of one session: how often it was granted, and what was said about it. */
+/** The budget of one session: what the user let it spend beyond, and what was said about it. */
 export class SessionBudget {
-  private grants = 1
-  private told = false
+  /** What had been spent when the user last granted a budget. */
+  private granted: Pick<ModelTotals, 'tokens' | 'cost'> | undefined
+  private toldUnchecked = false
+  /** The limits that the last call was held against, and those that the user was told are reached. */
+  private limits = ''
+  private told = ''
 
-  /** The user lets the session spend as much again. */
-  grant(): void {
-    this.grants += 1
+  /** It is spent, as far as anybody tried. */
+  get isSpent(): boolean {
+    return this.told !== '' && this.told === this.limits
   }
 
-  /** {@link judgeBudget} against all grants; `unchecked` is given once. */
+  /** The user lets the session spend a whole budget more than it has. */
+  grant(spent: ModelTotals): void {
+    this.granted = spent
+    this.limits = ''
+  }
+
+  /** {@link judgeBudget} with what was granted; `unchecked` is given once, `news` once for the same limits. */
   judge(budget: Budget, spent: ModelTotals, next: Estimate): BudgetVerdict {
-    const times = (limit: number | undefined) => limit === undefined ? undefined : limit * this.grants
-    const [tokens, cost] = [times(budget.tokens), times(budget.cost)]
-    const verdict = judgeBudget({ ...tokens === undefined ? {} : { tokens }, ...cost === undefined ? {} : { cost } }, spent, next)
-    if (verdict.kind !== 'fine' || verdict.unchecked === undefined) return verdict
-    if (this.told) return { kind: 'fine' }
-    this.told = true
+    const limits = this.limitsOf(budget)
+    this.limits = JSON.stringify(limits)
+    if (this.told !== this.limits) this.told = ''
+    const verdict = judge(limits, spent, next)
+    if (verdict.kind === 'exhausted') {
+      const isNews = this.told === ''
+      this.told = this.limits
+      return isNews ? { ...verdict, news: true } : verdict
+    }
+    if (verdict.unchecked === undefined || this.toldUnchecked) return { kind: 'fine' }
+    this.toldUnchecked = true
     return verdict
+  }
+
+  /** How much of it is spent, in words; undefined when nothing is bounded. */
+  describe(budget: Budget, spent: ModelTotals): string | undefined {
+    const { tokens, cost, costs } = this.limitsOf(budget)
+    const parts = [
+      ...tokens === undefined ? [] : [`${number(tokensIn(spent.tokens))} of ${number(tokens)} tokens`],
+      ...cost === undefined ? [] : Object.entries(spent.cost).map(([currency, amount]) => `${number(amount, 4)} of ${number(costs[currency] ?? cost, 4)} ${currency}`),
+    ]
+    if (parts.length === 0) return cost === undefined ? undefined : `nothing of ${number(cost, 4)}`
+    return `${parts.join(' and ')} spent`
+  }
+
+  private limitsOf({ tokens, cost }: Budget): Limits {
+    const { granted } = this
+    return {
+      tokens: tokens === undefined || granted === undefined ? tokens : tokensIn(granted.tokens) + tokens,
+      cost,
+      costs: cost === undefined || granted === undefined ? {} : Object.fromEntries(Object.entries(granted.cost).map(([currency, amount]) => [currency, amount + cost])),
+    }
   }
 }
 

@@ -16,7 +16,7 @@ export interface DayBookPort {
   /** `$DSH_HOME/advisor`, made if it is missing. */
   readonly folder: string
   readonly clock: Clock
-  onTrouble(line: string): void
+  onTrouble(line: string, cause: string): void
   readonly open?: OpenToAppend
 }
 
@@ -40,7 +40,7 @@ export class DayBook implements Book {
   constructor(port: DayBookPort) {
     this.port = port
     const { folder, clock, open } = port
-    this.lines = new Lines({ folder, name: NAME, clock, onTrouble: line => port.onTrouble(line), ...open === undefined ? {} : { open } })
+    this.lines = new Lines({ folder, name: NAME, clock, onTrouble: (line, cause) => port.onTrouble(line, cause), ...open === undefined ? {} : { open } })
   }
 
   count(counter: Counter, by: number): void {

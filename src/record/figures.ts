@@ -14,9 +14,20 @@ export function money({ amount, currency }: Money): string {
   return `${number(amount, amount < 100 ? 4 : 2)} ${currency}`
 }
 
-/** Amounts by currency, as in `0.42 USD + 1.1 CNY`. Without one it is unknown, for what is unknown is not nothing. */
-export function costText(cost: Readonly<Record<string, number>>, unpriced: number): string {
-  const known = Object.entries(cost).map(([currency, amount]) => money({ amount, currency })).join(' + ')
-  if (unpriced === 0) return known === '' ? 'nothing' : known
+/** Amounts by currency, as in `0.42 USD + 1.1 CNY`. */
+export function costsText(cost: Readonly<Record<string, number>>): string {
+  const costs = Object.entries(cost)
+  // A currency in which nothing was billed says nothing beside another.
+  const paid = costs.filter(([, amount]) => amount > 0)
+  return (paid.length === 0 ? costs.slice(0, 1) : paid).map(([currency, amount]) => money({ amount, currency })).join(' + ')
+}
+
+/**
+ * What some calls cost, for what is unknown is not nothing.
+ * @param unreported - calls whose usage nobody told; the caller says so beside it.
+ */
+export function costText(cost: Readonly<Record<string, number>>, unpriced: number, unreported: number): string {
+  const known = costsText(cost)
+  if (unpriced === 0) return known !== '' ? known : unreported === 0 ? 'nothing' : 'unknown'
   return known === '' ? 'unknown' : `${known} and ${number(unpriced)} ${unpriced === 1 ? 'call' : 'calls'} of unknown price`
 }

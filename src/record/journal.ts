@@ -31,7 +31,10 @@ export interface ReviewRecord {
   readonly kind: 'review'
   /** Numbers of the first and the last update it was about. */
   readonly updates: readonly [first: number, last: number]
-  /** Texts of the new messages of this review, as they were sent, secrets replaced. */
+  /**
+   * Texts of the new messages of this review, as they were sent, secrets replaced. In the file, those with which the review
+   * before it began as well are left out, and `again` says how many these are.
+   */
   readonly shown: readonly string[]
   readonly replies: readonly JournalReply[]
   /** Notes that the guard let through. */
@@ -62,18 +65,26 @@ export interface VerdictRecord {
   readonly verdict: NoteVerdict
 }
 
-export type JournalRecord = ReviewRecord | FateRecord | VerdictRecord
+/** A subagent's reviewer did something: the totals have what. */
+export interface SubagentRecord {
+  readonly kind: 'subagent'
+}
+
+export type JournalRecord = ReviewRecord | FateRecord | VerdictRecord | SubagentRecord
+
+/** In the place of an advisor's slug, which it cannot be: what all subagents of the session did. */
+export const SUBAGENTS = '*'
 
 export interface JournalPort {
   /** `<session dir>/advisor`, made if it is missing. */
   readonly folder: string
-  /** The advisor's; `''` for the only one. */
+  /** The advisor's, `''` for the only one, or {@link SUBAGENTS}. */
   readonly slug: string
   readonly clock: Clock
   /** All that this process did for this advisor so far: `Account.totals`. */
   totals(): Totals
   /** One line for the user, given once at most. */
-  onTrouble(line: string): void
+  onTrouble(line: string, cause: string): void
   readonly open?: OpenToAppend
 }
 
@@ -93,8 +104,8 @@ export class Journal {
   readonly path: string
   private readonly port: JournalPort
   private readonly lines: Lines
-  /** What the last review that was written showed: one that is tried again does not write it twice. */
-  private shown = ''
+  /** What the last review that was written showed, text by text: one that is tried again does not write it twice. */
+  private shown: readonly string[] = []
   private totals = NOTHING
 
   constructor(port: JournalPort) {
@@ -103,7 +114,7 @@ export class Journal {
     this.path = join(port.folder, name)
     const { folder, clock, open } = port
     this.lines = new Lines({
-      folder, name, clock, onTrouble: line => port.onTrouble(line),
+      folder, name, clock, onTrouble: (line, cause) => port.onTrouble(line, cause),
       lost: lines => this.render({ kind: 'lost', lines }, clock.now()),
       ...open === undefined ? {} : { open },
     })
@@ -113,13 +124,16 @@ export class Journal {
   append(record: JournalRecord): void {
     const at = this.port.clock.now()
     // Decided with the first try to write it: a second one must not take the first for an earlier review.
-    let repeated: boolean | undefined
+    let again: number | undefined
     this.lines.append(() => {
       if (record.kind !== 'review') return this.render({ ...record }, at)
-      const shown = fingerprint(record)
-      repeated ??= shown === this.shown
-      this.shown = shown
-      return this.renderReview(record, repeated, at)
+      if (again === undefined) {
+        const shown = record.shown.map(fingerprint)
+        const first = shown.findIndex((text, index) => text !== this.shown[index])
+        again = first < 0 ? shown.length : first
+        this.shown = shown
+      }
+      return this.renderReview(record, again, at)
     })
   }
 
@@ -136,8 +150,10 @@ export class Journal {
     return this.lines.dispose()
   }
 
-  private renderReview({ shown, usage, cost, ...rest }: ReviewRecord, repeated: boolean, at: number): string {
-    const record = { ...rest, shown: repeated ? 'as before' : shown, usage: usage ?? 'unknown', cost: cost ?? 'unknown' }
+  private renderReview({ updates, shown, usage, cost, ...rest }: ReviewRecord, again: number, at: number): string {
+    const record = {
+      updates, ...again === 0 ? {} : { again }, shown: shown.slice(again), ...rest, usage: usage ?? 'unknown', cost: cost ?? 'unknown',
+    }
     const line = this.render(record, at)
     if (line.length <= LINE_LIMIT) return line
     const cut = this.render(cutTexts(record), at)
@@ -154,12 +170,13 @@ export class Journal {
 
 /** Name of an advisor's journal in the session's folder. */
 export function journalName(slug: string): string {
+  if (slug === SUBAGENTS) return '__subagents.jsonl'
   // A slug is of letters, digits and dashes already; whatever it is, it must not lead out of the folder.
   return slug === '' ? '__advisor.jsonl' : `__advisor.${slug.replace(/[^\p{L}\p{N}_-]+/gu, '-')}.jsonl`
 }
 
-function fingerprint({ updates, shown }: ReviewRecord): string {
-  return createHash('sha1').update(JSON.stringify([updates, shown])).digest('base64')
+function fingerprint(text: string): string {
+  return createHash('sha1').update(text).digest('base64')
 }
 
 function cutTexts<T>(value: T): T {

@@ -24,6 +24,33 @@ export interface Book {
   outcome(severity: Severity, what: 'notes' | NoteVerdict, by: number): void
 }
 
+/** Sums of what others do. */
+export class Sum implements Book {
+  /** They go on changing. */
+  readonly totals = emptyTotals()
+
+  count(counter: Counter, by: number): void {
+    this.totals.counts[counter] += by
+  }
+
+  charge({ model, usage, cost }: Charge): void {
+    addCall(this.totals, model, usage, cost)
+  }
+
+  outcome(severity: Severity, what: 'notes' | NoteVerdict, by: number): void {
+    this.totals.outcomes[severity][what] += by
+  }
+}
+
+/** Write down everything in each of these. */
+export function inAll(...books: readonly Book[]): Book {
+  return {
+    count: (counter, by) => { for (const book of books) book.count(counter, by) },
+    charge: (charge) => { for (const book of books) book.charge(charge) },
+    outcome: (severity, what, by) => { for (const book of books) book.outcome(severity, what, by) },
+  }
+}
+
 export interface LedgerPort {
   readonly clock: Pick<Clock, 'now'>
   prices(): Prices
@@ -52,6 +79,7 @@ export class Account {
   }
 
   count(counter: Counter, by = 1): void {
+    if (by === 0) return
     this.own.counts[counter] += by
     this.port.day?.count(counter, by)
   }
@@ -98,7 +126,7 @@ export class Account {
 /** What whoever makes calls needs of an account. */
 export type Tally = Pick<Account, 'count' | 'charge'>
 
-/** All accounts of one session. A subagent has its own, as it has its own journal; a budget is held against the sum of both. */
+/** All accounts of one session. A subagent has its own, as it has its own journal. */
 export class Ledger {
   private readonly port: LedgerPort
   private readonly accounts = new Map<string, Account>()

@@ -10,8 +10,8 @@ export interface LinesPort {
   /** The file's name in the folder. */
   readonly name: string
   readonly clock: Clock
-  /** One line for the user, given once at most. */
-  onTrouble(line: string): void
+  /** One line for the user, given once at most. @param cause - the same word for the same trouble anywhere. */
+  onTrouble(line: string, cause: string): void
   /** What stands in the place of lines that were left out; without it nothing does. */
   lost?(lines: number): string
   readonly open?: OpenToAppend
@@ -54,7 +54,7 @@ export class Lines {
     if (this.disposed || this.state.kind === 'refused') return
     if (this.queue.length >= QUEUE_LIMIT) {
       this.lost += 1
-      this.warn(`${this.port.name} cannot be written fast enough, some of it is left out`)
+      this.warn(`${this.port.name} cannot be written fast enough, some of it is left out`, 'SLOW')
     } else {
       this.queue.push(line)
     }
@@ -100,7 +100,7 @@ export class Lines {
       const refused = error instanceof Refused
       this.state = refused ? { kind: 'refused' } : { kind: 'failed', at: this.port.clock.now() }
       if (refused) this.queue.length = 0
-      this.warn(`${this.port.name} cannot be written (${errorMessage(error)}): reviews go on without it`)
+      this.warn(`${this.port.name} cannot be written (${errorMessage(error)}): reviews go on without it`, codeOf(error))
     }
   }
 
@@ -131,24 +131,28 @@ export class Lines {
     try {
       text = line()
     } catch (error) {
-      this.warn(`a line of ${this.port.name} is left out: ${errorMessage(error)}`)
+      this.warn(`a line of ${this.port.name} is left out: ${errorMessage(error)}`, 'LINE')
     }
     if (text === undefined) return torn
     const bytes = Buffer.from(`${torn ? '\n' : ''}${text}\n`)
     const written = await target.write(bytes)
-    if (written < bytes.length) throw new Error('no space is left on the disk')
+    if (written < bytes.length) throw Object.assign(new Error('no space is left on the disk'), { code: 'ENOSPC' })
     return false
   }
 
-  private warn(line: string): void {
+  private warn(line: string, cause: string): void {
     if (this.warned) return
     this.warned = true
     try {
-      this.port.onTrouble(line)
+      this.port.onTrouble(line, cause)
     } catch {
       // Nobody is left to hear it, and the writer has no caller who could.
     }
   }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Refused ? 'REFUSED' : String((error as NodeJS.ErrnoException | null)?.code ?? errorMessage(error))
 }
 
 const NEVER = new AbortController().signal

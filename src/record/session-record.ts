@@ -1,18 +1,19 @@
 // All that is written down about one session: the sums of each advisor, a journal for each, what became of the notes, and what
 // the session may still spend. It decides nothing about reviews.
 
+import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Evidence } from '../finding.ts'
 import type { Severity } from '../severity.ts'
 import { SessionBudget, type Budget, type BudgetVerdict } from './budget.ts'
-import { Journal, type ReviewRecord } from './journal.ts'
-import { Ledger, type Account, type Book } from './ledger.ts'
+import { Journal, SUBAGENTS, type ReviewRecord } from './journal.ts'
+import { inAll, Ledger, Sum, type Account, type Book } from './ledger.ts'
 import { judgeStep, pursue, type Pursuit } from './outcome.ts'
 import { costOf, priceOf, type Prices } from './prices.ts'
 import { readTotals } from './read-totals.ts'
-import { billOf, sumOf, type NoteVerdict, type Totals } from './totals.ts'
+import { billOf, emptyTotals, sumOf, type NoteVerdict, type Totals } from './totals.ts'
 import { Usefulness, type Useless } from './usefulness.ts'
 
 export interface SessionRecordPort {
@@ -23,8 +24,8 @@ export interface SessionRecordPort {
   /** Sums of the day, over all sessions of the host. */
   readonly day: Book & { today(): Promise<Totals> }
   /** One line for the user. */
-  onTrouble(line: string): void
-  /** The session that this one works for: what is spent here is spent there. */
+  onTrouble(line: string, cause: string): void
+  /** The session that this one works for: what is spent here is spent there, too. */
   readonly parent?: SessionRecord | undefined
   /** Resolves when whoever kept these journals before has ended. */
   readonly after?: Promise<void> | undefined
@@ -47,31 +48,40 @@ export class SessionRecord {
   private readonly budget = new SessionBudget()
   private readonly journals = new Map<string, Journal>()
   private readonly restoring = new Map<string, Promise<void>>()
-  private readonly children = new Set<SessionRecord>()
+  /** What its subagents did: in this process, and as it was written down before. */
+  private readonly helped = new Sum()
+  private helpedEarlier = emptyTotals()
   private readonly usefulness = new Map<string, Usefulness>()
   /** By note, what it names, while it is open whether the agent acts on it. */
   private readonly pursuits = new Map<number, { readonly note: RecordedNote, readonly slugs: readonly string[], readonly pursuit: Pursuit }>()
 
   constructor(port: SessionRecordPort) {
     this.port = port
-    this.ledger = new Ledger(port)
-    port.parent?.children.add(this)
+    this.ledger = new Ledger({ ...port, day: port.parent === undefined ? port.day : inAll(port.day, port.parent.forSubagents()) })
   }
 
   /** An advisor's sums; with its first use its journal is opened and what stands there is counted in. */
   account(slug: string): Account {
     this.journal(slug)
+    this.journal(SUBAGENTS)
     return this.ledger.of(slug)
   }
 
-  /** Resolves when what earlier runs wrote down is counted in. Never rejects. */
+  /** Resolves when what earlier runs wrote down is counted in, for the session it works for as well. Never rejects. */
   async restored(): Promise<void> {
-    await Promise.all(this.restoring.values())
+    await Promise.all([...this.restoring.values(), this.port.parent?.restored()])
+  }
+
+  /** Count in what was written down by now, by other processes on the same session too. Never rejects. */
+  async reread(): Promise<void> {
+    await this.restored()
+    await Promise.all([...this.journals].map(([slug, journal]) => this.read(slug, journal)))
   }
 
   /** A review, or an attempt at one, came to its end. Returns what the user has to be told of an advisor that is of no use. */
   review(slug: string, record: ReviewRecord): Useless | undefined {
     this.journal(slug).append(record)
+    this.port.parent?.onSubagent()
     const usefulness = this.usefulness.get(slug) ?? new Usefulness()
     this.usefulness.set(slug, usefulness)
     return usefulness.observe(this.ledger.of(slug).totals)
@@ -119,9 +129,14 @@ export class SessionRecord {
     }
   }
 
+  /** What the subagents of this session did in all of its life. */
+  bySubagents(): Totals {
+    return sumOf([this.helped.totals, this.helpedEarlier])
+  }
+
   /** All that was spent for this session, subagents included. */
   spent(): Totals {
-    return sumOf([this.ledger.whole(), ...[...this.children].map(child => child.spent())])
+    return sumOf([this.ledger.whole(), this.bySubagents()])
   }
 
   /** What all sessions did on the local day. */
@@ -139,10 +154,16 @@ export class SessionRecord {
     return this.budget.judge(budget, billOf(this.spent()), { tokens: tokens + REPLY_GUESS, cost: price === undefined ? undefined : costOf(usage, price) })
   }
 
-  /** The user lets the session spend as much again. */
+  /** How much of a budget is spent, in words; undefined without one. */
+  budgetText(budget: Budget): string | undefined {
+    const { parent } = this.port
+    return parent === undefined ? this.budget.describe(budget, billOf(this.spent())) : parent.budgetText(budget)
+  }
+
+  /** The user lets the session spend as much again, when its budget is spent. */
   grant(): void {
-    this.port.parent?.grant()
-    this.budget.grant()
+    if (this.port.parent !== undefined) return this.port.parent.grant()
+    if (this.budget.isSpent) this.budget.grant(billOf(this.spent()))
   }
 
   /** Write what waits, 2 s at most. What is spent here stays with the parent. */
@@ -154,12 +175,29 @@ export class SessionRecord {
     const known = this.journals.get(slug)
     if (known !== undefined) return known
     const { folder, clock, onTrouble, after } = this.port
-    const journal = new Journal({ folder, slug, clock, totals: () => this.ledger.of(slug).totals, onTrouble })
+    const totals = () => slug === SUBAGENTS ? this.helped.totals : this.ledger.of(slug).totals
+    const journal = new Journal({ folder, slug, clock, totals, onTrouble })
     this.journals.set(slug, journal)
-    this.restoring.set(slug, (after ?? Promise.resolve())
-      .then(() => readTotals(journal.path, journal.run))
-      .then(({ totals }) => this.ledger.restore(slug, totals), () => {}))
+    this.restoring.set(slug, (after ?? Promise.resolve()).then(() => this.read(slug, journal), () => this.read(slug, journal)))
     return journal
+  }
+
+  private async read(slug: string, { path, run }: Journal): Promise<void> {
+    const { totals } = await readTotals(path, run)
+    if (slug === SUBAGENTS) this.helpedEarlier = totals
+    else this.ledger.restore(slug, totals)
+  }
+
+  /** Where subagents have what they do written down as well, up to the session that nobody gave an order. */
+  private forSubagents(): Book {
+    const { parent } = this.port
+    return parent === undefined ? this.helped : inAll(this.helped, parent.forSubagents())
+  }
+
+  /** A subagent's review, or an attempt at one, came to its end. */
+  private onSubagent(): void {
+    this.journal(SUBAGENTS).append({ kind: 'subagent' })
+    this.port.parent?.onSubagent()
   }
 }
 
@@ -168,6 +206,8 @@ export class SessionRecord {
  * @param log - path of the session's own log, when it is in a file.
  */
 export function recordFolder(log: string | undefined, dshHome: string, sessionId: string): string {
-  // An id out of a log may be anything; it must stay one segment of a path.
-  return log === undefined ? join(dshHome, 'advisor', sessionId.replace(/[^\w.-]/g, '_').replace(/^\.+/, '_')) : join(dirname(log), 'advisor')
+  if (log !== undefined) return join(dirname(log), 'advisor')
+  // An id out of a log may be anything; it must stay one segment of a path, and another one than that of any other.
+  const safe = sessionId.slice(0, 100).replace(/[^\w.-]/g, '_').replace(/^\.+/, '_')
+  return join(dshHome, 'advisor', safe === sessionId ? safe : `${safe}-${createHash('sha1').update(sessionId).digest('hex').slice(0, 8)}`)
 }

@@ -73,7 +73,8 @@ export function addCall(totals: Totals, model: string, usage: Usage | undefined,
   if (usage === undefined) of.unreported += 1
   else addCounts(of.tokens, usage)
   if (cost !== undefined) addCost(of.cost, cost.currency, cost.amount)
-  else if (usage !== undefined) of.unpriced += 1
+  // What was billed nothing costs nothing at any price.
+  else if (usage !== undefined && tokensIn(usage) > 0) of.unpriced += 1
 }
 
 /** Add all of `more` to `totals`. */

@@ -16,7 +16,7 @@ import type { ChatPort } from './chat-port.ts'
 import { Conversation, toMessages, type AnsweredCall } from './conversation.ts'
 import { Desk, type Setting } from './desk.ts'
 import { Seen } from './evidence.ts'
-import { describeFailure } from './failure.ts'
+import { billedFor, describeFailure } from './failure.ts'
 import { renderHead, renderSummary, type Pinned } from './head.ts'
 import { correction, Inquiry, type Asking } from './inquiry.ts'
 import { Meter, type Load } from './meter.ts'
@@ -162,8 +162,8 @@ export class Chat {
 
   /** A review ends without a verdict; it may go on later. */
   private breakOff(inquiry: Inquiry, end: Exclude<ReviewEnd, { kind: 'reviewed' | 'nothing' }>): ReviewEnd {
-    if (end.kind === 'failed') this.port.onReviewed(this.minutes.take(inquiry, 'failed', this.port.clock.now(), end.failure))
-    if (end.kind === 'aborted') this.port.onReviewed(this.minutes.take(inquiry, 'aborted', this.port.clock.now()))
+    const record = this.minutes.breakOff(inquiry, end, this.port.clock.now(), text => this.veil.text(text))
+    if (record !== undefined) this.port.onReviewed(record)
     return end
   }
 
@@ -359,7 +359,7 @@ export class Chat {
     const sentAt = this.port.clock.now()
     this.account.count('calls')
     const result = await callModel(this.port.llm, setting.request(messages), this.callOptions(signal))
-    this.minutes.called(this.account.charge(routeKey(setting.route), result.usage), sentAt)
+    this.minutes.called(this.account.charge(routeKey(setting.route), billedFor(result)), sentAt)
     if (result.kind === 'failed') this.account.count('failed')
     else if (result.kind === 'reply' && result.usage !== undefined) this.meter.learn(result.usage, messages, setting)
     return result

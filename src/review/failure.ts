@@ -1,6 +1,6 @@
 // What a failed call means for the reviewer: one decision over the host's failure codes, one layer of retries.
 
-import type { LlmFailure } from '@deepseek-ai/dsh-llm'
+import type { LlmFailure, TokenUsage } from '@deepseek-ai/dsh-llm'
 import { truncate } from '../text.ts'
 
 /** What has already been tried. */
@@ -40,6 +40,8 @@ const FIRST_WAIT_MS = 2_000
 /** Batches lost in a row after which the backlog goes too. */
 const MAX_DROPS = 3
 
+const NOTHING: TokenUsage = { inputTokens: 0, outputTokens: 0 }
+
 const TRANSIENT_CODES: ReadonlySet<string> = new Set([
   'SERVER', 'TIMEOUT', 'TRANSPORT', 'EMPTY_RESPONSE', 'MALFORMED_RESPONSE', 'STREAM_CLOSED', 'ABORTED', 'UNKNOWN', 'HTTP_408', 'HTTP_425',
 ])
@@ -69,6 +71,16 @@ function isRejection(status: number | undefined): boolean {
 
 function lose(reason: string, history: FailureHistory): FailureDecision {
   return history.drops + 1 >= MAX_DROPS ? { kind: 'flush', reason } : { kind: 'drop', reason }
+}
+
+/** What a call was billed, as far as that is known: a request that is refused costs nothing. */
+export function billedFor(result: { readonly failure?: LlmFailure, readonly usage: TokenUsage | undefined }): TokenUsage | undefined {
+  return result.usage ?? (result.failure !== undefined && isRefused(result.failure) ? NOTHING : undefined)
+}
+
+/** No model began to answer. */
+function isRefused({ code, status }: LlmFailure): boolean {
+  return code === 'NO_ADAPTER' || code === 'UNKNOWN_MODEL' || status !== undefined && status >= 400
 }
 
 /** A failure in one line. */

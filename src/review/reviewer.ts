@@ -14,7 +14,7 @@ import { classifyFailure, describeFailure, type FailureHistory } from './failure
 import { Health, type ReviewerState } from './health.ts'
 import { routeKey, type Route } from './model.ts'
 import { Progress } from './progress.ts'
-import { Routes, type Detour } from './routes.ts'
+import { Routes, type Detour, type Trouble } from './routes.ts'
 
 export type { ReviewerState } from './health.ts'
 
@@ -61,8 +61,7 @@ export class Reviewer {
 
   /** The fallback in use, and why; none while the configured model answers. */
   get detour(): (Detour & { readonly to: string }) | undefined {
-    const { detour } = this.routes
-    return detour === undefined ? undefined : { ...detour, to: routeKey(this.route()) }
+    return this.routes.detour(this.port.config(), this.port.clock.now())
   }
 
   /** Updates not reviewed yet. */
@@ -192,8 +191,10 @@ export class Reviewer {
       if (end.kind !== 'failed') return
       this.health.lagging = true
       this.progress.made()
+      const before = this.detour?.to
       history = await this.recover(end.failure, history)
-      if (this.closing.signal.aborted && this.health.isAtWork) return this.abandon(describeFailure(end.failure))
+      // Another model is no second try.
+      if (this.closing.signal.aborted && this.health.isAtWork && this.detour?.to === before) return this.abandon(describeFailure(end.failure))
     }
   }
 
@@ -218,20 +219,13 @@ export class Reviewer {
       case 'flush':
         this.lose(decision.kind === 'flush' ? 'all' : 'taken', reason)
         return this.newHistory()
-      case 'pause': {
-        if (this.fallBack(reason, decision.retryMs)) return this.newHistory()
-        const since = this.port.clock.now()
-        const retryAt = decision.retryMs === undefined ? undefined : since + decision.retryMs
-        this.health.stop({ kind: 'quota_exhausted', reason, since, retryAt }, this.configured)
-        return history
-      }
+      case 'pause':
+        return this.fallBack({ kind: 'pause', reason, retryMs: decision.retryMs }) ? this.newHistory() : history
       case 'halt':
-        if (this.fallBack(reason, undefined)) return this.newHistory()
-        this.health.stop({ kind: 'halted', reason }, this.configured)
-        return history
+        return this.fallBack({ kind: 'halt', reason, retryMs: undefined }) ? this.newHistory() : history
       case 'no-model':
         // A configured model that is not there yet is waited for; a fallback is not.
-        if (this.routes.detour !== undefined && this.fallBack(reason, undefined)) return this.newHistory()
+        if (this.routes.isAway) return this.fallBack({ kind: 'halt', reason, retryMs: undefined }) ? this.newHistory() : history
         this.health.stop({ kind: 'no_model', reason }, this.configured)
         return history
     }
@@ -239,18 +233,27 @@ export class Reviewer {
 
   /** The model to use now. Every change of it is one line to the user. */
   private route(): Route {
-    const before = this.routes.detour
+    const { isAway } = this.routes
     const route = this.routes.current(this.port.config(), this.port.clock.now())
-    if (before !== undefined && this.routes.detour === undefined) this.port.tell(`back to ${routeKey(route)}`)
+    if (isAway && !this.routes.isAway) this.port.tell(`back to ${routeKey(route)}`)
     return route
   }
 
-  /** Go on with the next model. False when there is none left. */
-  private fallBack(reason: string, retryMs: number | undefined): boolean {
-    const next = this.routes.fail(this.port.config(), reason, retryMs, this.port.clock.now())
-    if (next.kind === 'exhausted') return false
-    this.port.tell(`${next.from} failed (${reason}); going on with ${routeKey(next.to)}`)
-    return true
+  /** Go on with the next model, or stop. False when there is none left. */
+  private fallBack(trouble: Trouble): boolean {
+    const now = this.port.clock.now()
+    const providers = new Set(this.port.llm.listProviders().map(({ id }) => id))
+    const next = this.routes.fail(this.port.config(), trouble, now, provider => providers.has(provider))
+    if (next.kind === 'switched') {
+      const passed = next.passed.map(model => `; ${model} is not in this host`).join('')
+      this.port.tell(`${next.from} failed (${trouble.reason}); going on with ${routeKey(next.to)}${passed}`)
+      return true
+    }
+    const { kind, reason, retryMs } = next.trouble
+    const stopped = kind === 'halt' ? { kind: 'halted', reason } as const
+      : { kind: 'quota_exhausted', reason, since: now, retryAt: retryMs === undefined ? undefined : now + retryMs } as const
+    this.health.stop(stopped, this.configured)
+    return false
   }
 
   private newHistory(): FailureHistory {

@@ -85,9 +85,10 @@ async function run(input: string, call: Omit<Call, 'words'>): Promise<CommandRes
 
 async function switchTo({ session, supervisor }: Omit<Call, 'words'>, wish: 'on' | 'off'): Promise<CommandResult> {
   session.override = wish
+  // Before everybody looks at what holds now: subagents go on with it, too.
+  if (wish === 'on') session.record.grant()
   await supervisor.refresh()
   if (wish === 'off') return success('Advisor off for this session.')
-  session.grantBudget()
   session.panel?.resume()
   const resolved = session.resolve()
   if (resolved.kind !== 'ready') return success(`Advisor on for this session, but it cannot run: ${resolved.reason}.`)

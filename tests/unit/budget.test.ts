@@ -43,10 +43,56 @@ test('a budget of tokens alone asks for no price', () => {
   expect(new SessionBudget().judge({ tokens: 10 }, spent(), next(5))).toEqual({ kind: 'fine' })
 })
 
-test('each grant lets the session spend as much again', () => {
-  const budget = new SessionBudget()
-  const judge = (tokens: number, amount: number) => budget.judge({ tokens: 100, cost: 2 }, spent({ input: tokens }, { USD: amount }), next(1, 0.1)).kind
-  expect(judge(100, 0)).toBe('exhausted')
-  budget.grant()
-  expect([judge(100, 0), judge(199, 3.9), judge(200, 0), judge(0, 4)]).toEqual(['fine', 'fine', 'exhausted', 'exhausted'])
+describe('a grant', () => {
+  const BUDGET: Budget = { tokens: 100, cost: 2 }
+
+  test('lets the session spend a whole budget more than it had by then, in each currency', () => {
+    const budget = new SessionBudget()
+    const judge = (tokens: number, cost: Record<string, number>) => budget.judge(BUDGET, spent({ input: tokens }, cost), next(1, 0.1)).kind
+    expect(judge(130, { USD: 0 })).toBe('exhausted')
+    budget.grant(spent({ input: 130 }, { USD: 0.5, CNY: 1 }))
+    expect([judge(130, { USD: 0.5 }), judge(229, { USD: 2.4 }), judge(0, { USD: 0, CNY: 2.9 })]).toEqual(['fine', 'fine', 'fine'])
+    expect([judge(230, {}), judge(0, { USD: 2.5 }), judge(0, { CNY: 3 }), judge(0, { EUR: 2 })]).toEqual(['exhausted', 'exhausted', 'exhausted', 'exhausted'])
+  })
+
+  test('is one budget also when several had been spent, as by a session that is resumed', () => {
+    const budget = new SessionBudget()
+    expect(budget.judge(BUDGET, spent({ input: 420 }), next(1)).kind).toBe('exhausted')
+    budget.grant(spent({ input: 420 }))
+    expect([budget.judge(BUDGET, spent({ input: 420 }), next(1)).kind, budget.judge(BUDGET, spent({ input: 520 }), next(1)).kind]).toEqual(['fine', 'exhausted'])
+  })
+})
+
+describe('a budget that is reached', () => {
+  const over = (budget: SessionBudget, tokens = 100) => budget.judge({ tokens }, spent({ input: 1_000 }), next(1))
+
+  test('is news once, whoever meets it, also when a smaller call still passed in between', () => {
+    const budget = new SessionBudget()
+    expect(budget.isSpent).toBe(false)
+    expect(over(budget)).toMatchObject({ kind: 'exhausted', news: true })
+    expect(budget.judge({ tokens: 100 }, spent({ input: 10 }), next(1))).toEqual({ kind: 'fine' })
+    expect(over(budget)).not.toHaveProperty('news')
+    expect(budget.isSpent).toBe(true)
+  })
+
+  test('is news again after a grant, and after another budget was set', () => {
+    const budget = new SessionBudget()
+    over(budget)
+    budget.grant(spent({ input: 500 }))
+    expect(budget.isSpent).toBe(false)
+    expect(over(budget)).toMatchObject({ news: true })
+    expect(over(budget, 200)).toMatchObject({ news: true })
+    expect(over(budget, 5_000)).toEqual({ kind: 'fine' })
+    expect(budget.isSpent).toBe(false)
+    expect(over(budget, 200)).toMatchObject({ news: true })
+  })
+})
+
+test.each<[Budget, ModelTotals, string | undefined]>([
+  [{}, spent({ input: 5 }), undefined],
+  [{ tokens: 10_000 }, spent({ input: 1_234 }), '1,234 of 10,000 tokens spent'],
+  [{ cost: 1 }, spent({ input: 5 }), 'nothing of 1'],
+  [{ tokens: 10, cost: 1 }, spent({ input: 5 }, { USD: 0.25, CNY: 0.5 }), '5 of 10 tokens and 0.25 of 1 USD and 0.5 of 1 CNY spent'],
+])('%j in words', (budget, before, words) => {
+  expect(new SessionBudget().describe(budget, before)).toBe(words)
 })

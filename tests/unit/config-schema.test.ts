@@ -20,7 +20,7 @@ test('every key has its documented default', () => {
     maxDeltaMessages: 60, maxDeltaChars: 48_000, includeReasoning: false, syncBacklog: 'off',
     tools: ['read', 'grep', 'glob'], toolCalls: 12, notesPerUpdate: 1, maxSeverity: 'blocker', evidence: 'blocker', reconfirmAfter: 3,
     subagents: false, redact: true, redactPatterns: [], maxContextTokens: 48_000, longContextModel: '', trustedWorkspaces: [],
-    timeout: 90, reopen: 1, drain: 600,
+    fallbacks: [], prices: {}, budget: {}, timeout: 90, reopen: 1, drain: 600,
   }
   expect(defaults).toMatchObject(documented)
   expect(parse({})).toEqual(defaults)
@@ -88,7 +88,7 @@ describe.each(CHOICES)('%s', (key, allowed, refused) => {
 
 /** Lists of texts: the key, and a list that fits. */
 const LISTS = [
-  ['tools', ['read', 'bash', 'mcp__db__query']], ['redactPatterns', ['ACME-\\d+', '(?i)customer-[a-z0-9]{4}']], ['trustedWorkspaces', ['/work/shop', 'C:\\shop']],
+  ['fallbacks', ['p/m', ' q/n:high ', 'openrouter/anthropic/claude:low']], ['tools', ['read', 'bash', 'mcp__db__query']], ['redactPatterns', ['ACME-\\d+', '(?i)customer-[a-z0-9]{4}']], ['trustedWorkspaces', ['/work/shop', 'C:\\shop']],
 ] as const
 
 describe.each(LISTS)('%s', (key, list) => {
@@ -117,6 +117,56 @@ describe('longContextModel', () => {
 
   test.each([[1], [true], [['p/m']], [{}]])('refuses %j by name', (value) => {
     expect(refusal({ longContextModel: value })).toContain('longContextModel')
+  })
+})
+
+test.each(['', ' ', 'm', 'p/', '/m', 'p/m:', 'p /m', 'p/m low', 'x'.repeat(500)])('fallbacks refuses the selector %j with its place, its value and what is allowed', (selector) => {
+  const message = refusal({ fallbacks: ['p/m', selector] })
+  expect(message).toContain('fallbacks[1]')
+  expect(message).toContain(`expected provider/model[:effort] but got ${JSON.stringify(selector).slice(0, 40)}`)
+  expect(message.length).toBeLessThan(300)
+})
+
+describe('prices', () => {
+  const PRICE = { input: 0.3, output: 1.2, currency: 'USD' }
+
+  test.each<[object, object]>([
+    [{}, {}],
+    [{ 'p/m': { input: 0.3, output: 1.2 } }, { 'p/m': PRICE }],
+    [{ 'openrouter/a/b:c': { input: 0, output: 1_000_000, cacheRead: 0, cacheWrite: 2.5, currency: 'CNY' } }, {
+      'openrouter/a/b:c': { input: 0, output: 1_000_000, cacheRead: 0, cacheWrite: 2.5, currency: 'CNY' },
+    }],
+  ])('takes %j', (prices, read) => {
+    expect(parse({ prices }).prices).toEqual(read)
+  })
+
+  test.each<[unknown, string]>([
+    [{ m: PRICE }, 'm'], [{ 'p/': PRICE }, 'p/'], [{ 'p /m': PRICE }, 'p /m'], [{ '': PRICE }, 'prices'],
+    [{ 'p/m': {} }, 'input'], [{ 'p/m': { input: 1 } }, 'output'], [{ 'p/m': { ...PRICE, input: -1 } }, 'input'], [{ 'p/m': { ...PRICE, output: '1' } }, 'output'],
+    [{ 'p/m': { ...PRICE, cacheRead: Number.NaN } }, 'cacheRead'], [{ 'p/m': { ...PRICE, cacheWrite: Infinity } }, 'cacheWrite'],
+    [{ 'p/m': { ...PRICE, input: 1_000_001 } }, 'input'], [{ 'p/m': { ...PRICE, currency: 'usd' } }, 'currency'], [{ 'p/m': { ...PRICE, currency: '$' } }, 'currency'],
+    [{ 'p/m': { ...PRICE, cached: 1 } }, 'unknown key "cached"; allowed: input, output, cacheRead, cacheWrite, currency'],
+    [{ 'p/m': null }, 'p/m'], [{ 'p/m': 3 }, 'p/m'], [[PRICE], 'prices'], ['p/m', 'prices'], [3, 'prices'],
+  ])('refuses %j by name', (prices, name) => {
+    const message = refusal({ prices })
+    expect(message).toContain('prices')
+    expect(message).toContain(name)
+  })
+})
+
+describe('budget', () => {
+  test.each([{}, { tokens: 1 }, { tokens: 1e12 }, { cost: 0.000_001 }, { tokens: 5_000_000, cost: 2.5 }])('takes %j', (budget) => {
+    expect(parse({ budget }).budget).toEqual(budget)
+  })
+
+  test.each<[unknown, string]>([
+    [{ tokens: 0 }, 'tokens'], [{ tokens: -1 }, 'tokens'], [{ tokens: 1.5 }, 'tokens'], [{ tokens: '100' }, 'tokens'], [{ tokens: Number.NaN }, 'tokens'],
+    [{ cost: 0 }, 'cost'], [{ cost: -1 }, 'cost'], [{ cost: Infinity }, 'cost'], [{ cost: Number.NaN }, 'cost'], [{ cost: '1 USD' }, 'cost'],
+    [{ token: 1 }, 'unknown key "token"; allowed: tokens, cost'], [100, 'budget'], ['100', 'budget'], [[100], 'budget'], [true, 'budget'],
+  ])('refuses %j by name', (budget, name) => {
+    const message = refusal({ budget })
+    expect(message).toContain('budget')
+    expect(message).toContain(name)
   })
 })
 
@@ -168,7 +218,7 @@ describe('as a Standard Schema', () => {
 
   test.each([
     [{ reviewEvry: 1 }, 'reviewEvry'], [{ reviewEvery: 0 }, 'reviewEvery'], [{ provider: 1 }, 'provider'], [{ timeout: 0.5 }, 'timeout'],
-    [{ longContextModel: 'm' }, 'longContextModel'], [{ redactPatterns: ['('] }, 'redactPatterns'],
+    [{ longContextModel: 'm' }, 'longContextModel'], [{ fallbacks: ['m'] }, 'fallbacks'], [{ redactPatterns: ['('] }, 'redactPatterns'],
   ])('it gives issues instead of a throw for %j', (written, key) => {
     const { issues } = validate(written) as { issues: readonly { message: string, path?: readonly unknown[] }[] }
     expect(issues.length).toBeGreaterThan(0)

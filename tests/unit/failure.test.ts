@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { LlmFailure } from '@deepseek-ai/dsh-llm'
-import { classifyFailure, LONGEST_WAIT_MS, type FailureHistory } from '../../src/review/failure.ts'
+import { billedFor, classifyFailure, LONGEST_WAIT_MS, type FailureHistory } from '../../src/review/failure.ts'
 
 const NONE: FailureHistory = { attempts: 0, waits: 0, drops: 0, cleared: false }
 
@@ -121,5 +121,28 @@ describe('the reason', () => {
       expect(reason.length).toBeLessThan(300)
       expect(reason.isWellFormed()).toBe(true)
     }
+  })
+})
+
+describe('what a call was billed', () => {
+  const reported = { inputTokens: 5, outputTokens: 1 }
+
+  test.each<Partial<LlmFailure>>([{ code: 'NO_ADAPTER' }, { code: 'UNKNOWN_MODEL' }, { code: 'AUTH', status: 401 }, { code: 'RATE_LIMIT', status: 429 }, { code: 'SERVER', status: 503 }])(
+    'is nothing when it is refused: %j', (failure) => {
+      expect(billedFor({ failure: { message: '', code: '', ...failure }, usage: undefined })).toEqual({ inputTokens: 0, outputTokens: 0 })
+    },
+  )
+
+  test.each<Partial<LlmFailure>>([{ code: 'TIMEOUT' }, { code: 'TRANSPORT' }, { code: 'STREAM_CLOSED' }])('is unknown when it breaks off: %j', (failure) => {
+    expect(billedFor({ failure: { message: '', code: '', ...failure }, usage: undefined })).toBeUndefined()
+  })
+
+  test('is unknown when it was given up, or when the provider tells nothing', () => {
+    expect(billedFor({ usage: undefined })).toBeUndefined()
+  })
+
+  test('is what the provider told, whatever came of it', () => {
+    expect(billedFor({ usage: reported })).toBe(reported)
+    expect(billedFor({ failure: { code: 'SERVER', status: 500, message: '' }, usage: reported })).toBe(reported)
   })
 })

@@ -65,11 +65,11 @@ describe('a record', () => {
     ])
   })
 
-  test('that is tried again does not write what it showed a second time', async () => {
-    const [failed, other] = [review({ end: 'failed', shown: ['a', 'b'] }), review({ updates: [1, 2], shown: ['a', 'b'] })]
-    await write(failed, { ...failed, end: 'silent' }, other, review({ updates: [1, 2], shown: ['a', 'b', 'c'] }))
-    expect(records().map(({ shown, end }) => [shown, end])).toEqual([
-      [['a', 'b'], 'failed'], ['as before', 'silent'], [['a', 'b'], 'silent'], [['a', 'b', 'c'], 'silent'],
+  test('that is tried again does not write what it showed a second time, also when more was shown with it', async () => {
+    const failed = review({ end: 'failed', shown: ['a', 'b'] })
+    await write(failed, failed, review({ updates: [1, 2], shown: ['a', 'b', 'c'] }), review({ updates: [3, 3], shown: ['d', 'b'] }))
+    expect(records().map(({ again, shown, end }) => [again, shown, end])).toEqual([
+      [undefined, ['a', 'b'], 'failed'], [2, [], 'failed'], [2, ['c'], 'silent'], [undefined, ['d', 'b'], 'silent'],
     ])
   })
 

@@ -70,10 +70,12 @@ describe('money in words', () => {
     expect(money({ amount, currency: 'USD' })).toBe(text)
   })
 
-  test.each<[Record<string, number>, number, string]>([
-    [{}, 0, 'nothing'], [{}, 3, 'unknown'], [{ USD: 0.5 }, 0, '0.5 USD'], [{ USD: 0.5, CNY: 2 }, 0, '0.5 USD + 2 CNY'],
-    [{ USD: 0.5 }, 1, '0.5 USD and 1 call of unknown price'],
-  ])('%j with %i calls of unknown price is %s', (cost, unpriced, text) => {
-    expect(costText(cost, unpriced)).toBe(text)
+  test.each<[Record<string, number>, unpriced: number, unreported: number, string]>([
+    [{}, 0, 0, 'nothing'], [{}, 3, 0, 'unknown'], [{}, 0, 1, 'unknown'], [{}, 2, 2, 'unknown'],
+    [{ USD: 0.5 }, 0, 0, '0.5 USD'], [{ USD: 0.5, CNY: 2 }, 0, 0, '0.5 USD + 2 CNY'],
+    [{ USD: 0.5 }, 1, 0, '0.5 USD and 1 call of unknown price'], [{ USD: 0.5 }, 2, 1, '0.5 USD and 2 calls of unknown price'],
+    [{ USD: 0.5 }, 0, 1, '0.5 USD'], [{ USD: 0 }, 0, 0, '0 USD'], [{ USD: 0, CNY: 2 }, 0, 0, '2 CNY'],
+  ])('%j with %i calls of unknown price and %i of unknown usage is %s', (cost, unpriced, unreported, text) => {
+    expect(costText(cost, unpriced, unreported)).toBe(text)
   })
 })
