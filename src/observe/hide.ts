@@ -26,7 +26,7 @@ export function hideEntry(entry: Entry, hider: Hider): Entry {
 }
 
 /** Arguments are JSON: what is secret in them stands escaped. */
-function hideArguments(json: string, hider: Hider): string {
+export function hideArguments(json: string, hider: Hider): string {
   try {
     const args: unknown = JSON.parse(json)
     const hidden = JSON.stringify(hider.value(args))

@@ -6,8 +6,10 @@ import type { Supervisor } from '../supervisor.ts'
 import type { Clock } from '../clock.ts'
 import type { AdvisedSession } from '../session.ts'
 import { errorMessage, truncate } from '../text.ts'
+import { check } from './check.ts'
+import { dump } from './dump.ts'
 import { ROSTER_COMMANDS } from './roster-commands.ts'
-import { notesText, stateWord, statusText } from './status.ts'
+import { notesText, stateWord, statusText, unknownAdvisor } from './status.ts'
 import { usageText } from './usage.ts'
 
 /** One use of the command. */
@@ -42,8 +44,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       return success(statusText(session, clock.now()))
     },
   },
+  check: { usage: 'check [NAME]', takesWords: true, run: check },
   usage: { usage: 'usage', takesWords: false, run: async ({ session }) => success(await usageText(session)) },
   notes: { usage: 'notes', takesWords: false, run: ({ session, clock }) => success(notesText(session, clock.now())) },
+  dump: { usage: 'dump [raw]', takesWords: true, run: dump },
   dismiss: { usage: 'dismiss N|all', takesWords: true, run: ({ session, words }) => dismiss(session, words) },
   good: { usage: 'good N', takesWords: true, run: ({ session, words }) => judge(session, words, 'good') },
   bad: { usage: 'bad N', takesWords: true, run: ({ session, words }) => judge(session, words, 'bad') },
@@ -99,11 +103,7 @@ async function switchTo({ session, supervisor }: Omit<Call, 'words'>, wish: 'on'
 async function switchOne({ session, words }: Call, wish: 'on' | 'off'): Promise<CommandResult> {
   await session.advisors.look()
   const advisor = session.advisors.find(words)
-  const names = session.advisors.all.flatMap(({ name }) => name ?? [])
-  if (advisor === undefined) {
-    const there = names.length === 0 ? 'there is no roster (WATCHDOG.yml)' : `there are ${names.join(', ')}`
-    return failure(`/advisor ${wish} does not know an advisor "${truncate(words, 60)}"; ${there}.`)
-  }
+  if (advisor === undefined) return failure(unknownAdvisor(session, wish, words))
   await session.wish(advisor, wish)
   const resolved = session.resolve()
   const but = wish === 'on' && resolved.kind !== 'ready' ? `, but the advisor is ${resolved.kind}: ${resolved.reason}` : ''

@@ -90,7 +90,14 @@ function warnings({ record, advisors }: AdvisedSession): string[] {
   })
 }
 
-function withReason(word: string, reason: string | undefined): string {
+/** What is said of a name that no advisor has. */
+export function unknownAdvisor({ advisors }: AdvisedSession, subcommand: string, words: string): string {
+  const names = advisors.all.flatMap(({ name }) => name ?? [])
+  const there = names.length === 0 ? 'there is no roster (WATCHDOG.yml)' : `there are ${names.join(', ')}`
+  return `/advisor ${subcommand} does not know an advisor "${truncate(words, 60)}"; ${there}.`
+}
+
+export function withReason(word: string, reason: string | undefined): string {
   return reason === undefined ? word : `${word} (${reason})`
 }
 
@@ -109,7 +116,7 @@ function tokensText(totals: Totals): string {
   return `${input + cacheWrite} in, ${output} out, ${cacheRead} cached`
 }
 
-function modelText({ provider, model, effort }: AdvisorConfig['config'], standing?: Standing): string {
+export function modelText({ provider, model, effort }: AdvisorConfig['config'], standing?: Standing): string {
   const configured = provider === '' && model === '' ? 'none' : `${provider || '?'}/${model || '?'}, effort ${effort}`
   return standing?.detour === undefined ? configured : `${standing.detour.to} for now, since ${standing.detour.from} failed (${standing.detour.reason})`
 }
