@@ -13,8 +13,8 @@ const BOOT_POLLS = 20_000
 /** The host gives itself 5 s. */
 const SHUTDOWN_MS = 15_000
 const WAIT = { timeout: 20_000, interval: 20 }
-/** What the plugin adds to a session's id to name the reviewer's calls. */
-const REVIEWER_SUFFIX = '-advisor'
+/** What the plugin adds to a session's id to name the reviewer's calls, those of a check too. */
+const REVIEWER_SUFFIX = '-advisor(?:-check)?'
 
 /** One entry of a session's log, as the wire carries it. */
 export interface LoggedEvent { type: string, seq: number, data: Record<string, unknown> }
