@@ -46,7 +46,7 @@ test('`status`, `usage` and `notes` follow a note from its review to the step it
   session.reviewer.answer(0, advise(FILES, 'concern', { usage: { in: 500, out: 20, cached: 300 } }))
   await session.reviewed(1)
   expect(await session.advisor('status')).toMatch(/\nNotes: 1; last, \d+ s ago: \[concern\] The files in src\/old are still imported\. \(on its way\)\n/)
-  expect(await session.advisor('usage')).toMatch(/^1 call, 1 review, 1 note\nTokens: \d+ in, 20 out, 300 cached$/)
+  expect(await session.advisor('usage')).toMatch(/^This session: 1 call, 1 review, 1 note; tokens \d+ in, 20 out, 300 cached; cost [\d.]+ USD$/m)
 
   session.primary.answer(1, toolCalls([bash('echo step 2')]))
   await session.primary.asked(2)
@@ -136,7 +136,8 @@ test('an unknown word gets the list of commands', async () => {
   const session = await web.open()
   expect(await session.command('/advisor explain')).toEqual({
     kind: 'error',
-    text: '/advisor does not know "explain". Commands: on, off, status, usage, notes, dismiss N|all, mute WORDS, unmute; alone it toggles.',
+    text: '/advisor does not know "explain". Commands: on [NAME], off [NAME], status, check [NAME], usage, notes, dump [raw], dismiss N|all, good N, bad N, '
+      + 'mute WORDS, unmute, config, configure, trust [yes|no], untrust; alone it toggles.',
   })
   expect(await session.turns()).toBe(0)
 })
