@@ -12,6 +12,8 @@ export default defineConfig({
   dts: true,
   clean: true,
   minify: false,
+  // They are a fifth of the package, and the sources have them.
+  outputOptions: { comments: false },
   // A second copy of a host package would be a second set of services: the plugin must get the host's own.
   deps: { neverBundle: [/^@deepseek-ai\//] },
   plugins: [markdownAsText()],

@@ -49,7 +49,10 @@ export interface ProbedRun {
   readonly stepEnds: readonly number[]
   readonly userSeconds: number
   readonly peakMiB: number
-  /** Bytes of heap after a full collection, at the end of every so many steps as the plan says. */
+  /**
+   * Bytes of heap after a full collection, at the end of every so many steps as the plan says. Compiled code is left out: it
+   * comes and goes by the megabyte.
+   */
   readonly heaps: readonly number[]
 }
 
@@ -121,21 +124,20 @@ interface Probe { stepEnds: number[], userSeconds: number, peakMiB: number, heap
 
 const PROBE = `
 import { writeFileSync } from 'node:fs'
-import { setFlagsFromString } from 'node:v8'
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 export const name = 'bench-probe'
 export function apply(ctx, { path, heapEvery }) {
   const stepEnds = []
   const heaps = []
-  // Code that is thrown away when it was not used for a while would count as memory that was given back.
-  if (heapEvery !== undefined) for (const flag of ['--expose-gc', '--no-flush-bytecode']) setFlagsFromString(flag)
+  if (heapEvery !== undefined) setFlagsFromString('--expose-gc')
   const collect = heapEvery === undefined ? undefined : runInNewContext('gc')
   ctx.on('session/event', (_session, event) => {
     if (event.type !== 'step/end') return
     stepEnds.push(Number(process.hrtime.bigint()) / 1e6)
     if (heapEvery === undefined || stepEnds.length % heapEvery !== 0) return
     collect()
-    heaps.push(process.memoryUsage().heapUsed)
+    heaps.push(getHeapSpaceStatistics().filter(space => !/code|trusted/.test(space.space_name)).reduce((sum, space) => sum + space.space_used_size, 0))
   })
   process.on('exit', () => {
     const userSeconds = process.cpuUsage().user / 1e6

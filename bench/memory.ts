@@ -10,8 +10,8 @@ import { mean, slope } from './measure.ts'
 import { number, printTable } from './table.ts'
 
 const CHILD = fileURLToPath(new URL('memory-child.ts', import.meta.url))
-/** Held bytes an update that are noise of the heap: an update of this session says 200, and is shown in more. */
-const FLAT = 20
+/** Bytes an update that are noise of the heap: the text of an update of this session has 200, and is held in more than one form. */
+const FLAT = 100
 /** Updates after which all that is bounded is full. */
 const WARM = 2_000
 const SHOWN = [500, 1_000, 2_000, 4_000, 6_000, 8_000, 10_000]

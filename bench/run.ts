@@ -9,6 +9,7 @@ import { latency } from './latency.ts'
 import { listener } from './listener.ts'
 import { memory } from './memory.ts'
 import { packaged } from './package.ts'
+import { processCost } from './process.ts'
 import { redaction } from './redaction.ts'
 import { render } from './render.ts'
 import { steps } from './steps.ts'
@@ -25,6 +26,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   latency,
   exit,
   journal,
+  'process': processCost,
   'package': packaged,
 }
 

@@ -24,8 +24,8 @@ const [EARLY, LATE] = [[16, 25], [251, 300]] as const
 const WARM = 100
 const BYTES_PER_TOKEN = 4
 const TIMEOUT_MS = 600_000
-/** A held text of one step is 2 kB; less than a tenth of it a step is noise of the heap. */
-const FLAT = 200
+/** A step held would be more than 2 kB; the conversation itself grows and is made small again by thirty times that. */
+const FLAT = 500
 
 const SUMMARY_ASKED = 'Your conversation has grown long'
 const SUMMARY_SHOWN = 'Your own summary of the review so far:'
@@ -62,7 +62,7 @@ export async function upkeep(lab: Lab): Promise<readonly BudgetRow[]> {
   const shown = unitsIn(requests)
   const held = run.heaps.map((bytes, index) => bytes - bare.run.heaps[index]!)
   const growth = (heaps: readonly number[]) => slope(heaps.map((bytes, index) => [(index + 1) * HEAP_EVERY, bytes] as const).filter(([step]) => step > WARM))
-  printTable('heap of the host\'s process after a collection, kB', ['step', 'absent', 'on', 'the advisor\'s'], [
+  printTable('heap of the host\'s process after a collection, without code, kB', ['step', 'absent', 'on', 'the advisor\'s'], [
     ...[20, 50, 100, 150, 200, 250, 300].map((step) => {
       const index = step / HEAP_EVERY - 1
       return [step, ...[bare.run.heaps, run.heaps, held].map(heaps => number(heaps[index]! / 1000))]
