@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Evidence } from '../finding.ts'
+import { WORKING } from '../observe/markdown.ts'
 import type { Severity } from '../severity.ts'
 import { elide } from '../text.ts'
 import type { OpenToAppend } from './append-file.ts'
@@ -33,7 +34,7 @@ export interface ReviewRecord {
   readonly updates: readonly [first: number, last: number]
   /**
    * Texts of the new messages of this review, as they were sent, secrets replaced. In the file, those with which the review
-   * before it began as well are left out, and `again` says how many these are.
+   * before it began as well are left out, and `again` says how many these are; the mark of unfinished work makes no difference.
    */
   readonly shown: readonly string[]
   readonly replies: readonly JournalReply[]
@@ -175,8 +176,10 @@ export function journalName(slug: string): string {
   return slug === '' ? '__advisor.jsonl' : `__advisor.${slug.replace(/[^\p{L}\p{N}_-]+/gu, '-')}.jsonl`
 }
 
+/** The same for a step that was the last one shown and, when it is shown again, no longer is. */
 function fingerprint(text: string): string {
-  return createHash('sha1').update(text).digest('base64')
+  const own = text.endsWith(`\n${WORKING}`) ? text.slice(0, -WORKING.length - 1) : text
+  return createHash('sha1').update(own).digest('base64')
 }
 
 function cutTexts<T>(value: T): T {
