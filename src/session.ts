@@ -154,9 +154,10 @@ export class AdvisedSession {
 
   /** Start or stop reviewing as configuration and files say; reviewers that go on learn of the change. */
   async apply(): Promise<void> {
-    if (this.resolve().kind === 'ready') {
+    const { kind } = this.resolve()
+    if (kind !== 'off') for (const line of this.advisors.roster?.trouble ?? []) this.keeper.tellOnce(line)
+    if (kind === 'ready') {
       this.live ??= this.start()
-      for (const line of this.advisors.roster?.trouble ?? []) this.keeper.tellOnce(line)
       await this.live.set(this.advisors.active)
     } else if (this.live !== undefined) {
       // Off means that nothing of ours reaches the agent any more; the inbox stays.
@@ -186,7 +187,6 @@ export class AdvisedSession {
       return
     }
     const observed = this.fold.push(event)
-    if (event.type === 'turn/start') queueMicrotask(() => this.delivery.routeSafely())
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
     if (observed?.kind === 'update') {
       this.record.observe(observed.update.entries)

@@ -87,7 +87,7 @@ export class Delivery {
     return given
   }
 
-  /** Route what waits for the primary to stand still. Called when a turn opens and when the agent is idle. */
+  /** Route what waits for the primary to stand still. What it leaves joins the next step. */
   routeWaiting(): void {
     if (!this.port.isOn || this.gathering || isSettling(this.facts())) return
     const holdsBack = this.gatheringAdvice > 0 && this.port.fold.phase.kind === 'idle'
@@ -100,7 +100,7 @@ export class Delivery {
     if (steered.length > 0) this.steer(steered)
   }
 
-  /** The same from a microtask of our own, where a throw would be the host's end. */
+  /** The same in an asynchronous chain of our own, where a throw would be the host's end. */
   routeSafely(): void {
     try {
       this.routeWaiting()

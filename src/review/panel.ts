@@ -10,7 +10,7 @@ import type { Account } from '../record/ledger.ts'
 import type { Advisor } from '../roster/advisor.ts'
 import type { Present } from './chat.ts'
 import type { Detour } from './routes.ts'
-import { Reviewer, type ReviewerPort, type ReviewerState } from './reviewer.ts'
+import { Reviewer, stepsText, type ReviewerPort, type ReviewerState } from './reviewer.ts'
 
 /** Updates that are kept for who comes by a look: as many as the slowest cadence waits for. */
 const UNSEEN_LIMIT = 1_000
@@ -118,6 +118,8 @@ export class Panel {
 
   /** What nobody has reviewed, in words, one line for each reviewer that is behind. */
   get unread(): readonly string[] {
+    const [first, last] = [this.unseen[0], this.unseen.at(-1)]
+    if (this.isAwaitingRoster && first !== undefined && last !== undefined) return [stepsText(first, last)]
     return [...this.members.values()].filter(({ reviewer }) => (reviewer?.pending ?? 0) > 0)
       .map(({ advisor, reviewer }) => named(advisor, reviewer!.unread))
   }

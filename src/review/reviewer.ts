@@ -72,9 +72,7 @@ export class Reviewer {
   /** The steps among them, in words. */
   get unread(): string {
     const { first, last } = this.backlog
-    if (first === undefined || last === undefined) return 'nothing'
-    const [from, to] = [first, last].map(({ turn, step }) => `${turn}.${step}`)
-    return from === to ? `step ${from} was` : `steps ${from} to ${to} were`
+    return first === undefined || last === undefined ? 'nothing' : stepsText(first, last)
   }
 
   get reviewing(): boolean {
@@ -286,4 +284,10 @@ export class Reviewer {
 /** A port may be made of getters: it is extended, not copied. */
 function extend(port: ReviewerPort, more: Pick<ChatPort, 'onQuarantine' | 'route'>): ChatPort {
   return Object.assign(Object.create(port) as ChatPort, more)
+}
+
+/** The steps of updates, as the beginning of a sentence on what became of them. */
+export function stepsText(first: Pick<Update, 'turn' | 'step'>, last: Pick<Update, 'turn' | 'step'>): string {
+  const [from, to] = [first, last].map(({ turn, step }) => `${turn}.${step}`)
+  return from === to ? `step ${from} was` : `steps ${from} to ${to} were`
 }

@@ -14,7 +14,7 @@ const POLLS = 2500
 /** Let microtasks, and work that is already due, finish, on the disk too. */
 export async function settle(): Promise<void> {
   for (let turn = 0, quiet = 0; turn < SETTLE_TURNS && quiet < QUIET_TURNS; turn++) {
-    await nextTurn()
+    await (turn < POLLS_AT_ONCE ? nextTurn() : nextMillisecond())
     quiet = isReadingDisk() ? 0 : quiet + 1
   }
 }
@@ -28,11 +28,16 @@ export async function poll<T>(predicate: () => T, complain: () => string, polls 
   for (let count = 0; count < polls; count++) {
     const value = predicate()
     if (value) return value
-    await (count < POLLS_AT_ONCE ? nextTurn() : new Promise(resolve => void timeout(resolve, 1)))
+    await (count < POLLS_AT_ONCE ? nextTurn() : nextMillisecond())
   }
   throw new Error(complain())
 }
 
 function nextTurn(): Promise<unknown> {
   return new Promise(resolve => void immediate(resolve))
+}
+
+/** Leaves the processor to the threads that read the disk, and to child processes. */
+function nextMillisecond(): Promise<unknown> {
+  return new Promise(resolve => void timeout(resolve, 1))
 }
