@@ -40,6 +40,8 @@ export interface LaunchOptions {
   timeoutMs?: number
   /** Asks the process to stop with SIGTERM, or with the signal name given as the reason of the abort. */
   signal?: AbortSignal
+  /** A command that starts the process given as its last arguments, such as `setpriv` with its options. */
+  through?: readonly string[]
   /** Hears stdout as it comes, for a process that is talked to before it ends. */
   onStdout?: (data: string) => void
 }
@@ -127,7 +129,8 @@ export async function createHost({ tarball, profile = 'headless', server }: Host
   async function dsh(args: string[], options: LaunchOptions = {}): Promise<RunResult> {
     const startedAt = performance.now()
     const since = () => performance.now() - startedAt
-    const child = spawn(process.execPath, [DSH, ...args], {
+    const [command, ...rest] = [...options.through ?? [], process.execPath, DSH, ...args] as [string, ...string[]]
+    const child = spawn(command, rest, {
       cwd: options.cwd ?? work, env: env(options), stdio: ['ignore', 'pipe', 'pipe'],
     })
     running.add(child)
