@@ -106,6 +106,10 @@ describe('the user\'s patterns', () => {
     expect(redactor.text('ACME-1234 and badge x7 of him')).toBe('[secret 1: custom] and badge [secret 2: custom] of him')
   })
 
+  test('replace all of it where the group found nothing', () => {
+    expect(make({ patterns: ['key=("?)\\w+'] }).text('the key=abcdef of it')).toBe('the [secret 1: custom] of it')
+  })
+
   test('can ignore case', () => {
     expect(make({ patterns: ['(?i)acme-\\d{4}'] }).text('Acme-1234')).toBe('[secret 1: custom]')
   })
@@ -128,6 +132,25 @@ describe('the user\'s patterns', () => {
     ['a'.repeat(1_001), 'longer than'],
   ])('%j are refused', (pattern, why) => {
     expect(patternFault(pattern)).toContain(why)
+  })
+
+  test.each([
+    ['an ordinary one, on a line without an end', '\\w+@corp', 'x'.repeat(200_000)],
+    ['one whose steps multiply', '(a?a?)*b', 'a'.repeat(60)],
+    ['one whose choices multiply', '(?:a|aa){1,60}b', 'a'.repeat(60)],
+  ])('that take too long, as %s, hide the line they are held up at, and find what they look for in the others', (_name, pattern, line) => {
+    const hidden = make({ patterns: [pattern] }).text(`first\n${line}\nab@corp, after`)
+    expect(hidden.split('\n')).toEqual(['first', '[secret 1: custom]', expect.stringMatching(/^\[secret 2: custom\].*, after$/)])
+  })
+
+  test('that take too long hide all of a text where what they look for may stand on several lines', () => {
+    expect(make({ patterns: ['(\\w?\\w?)*\\s+of\\s+it'] }).text(`one line\n${'a'.repeat(60)}!\nmore`)).toBe('[secret 1: custom]')
+  })
+
+  test('that find more than anybody has secrets hide what is left', () => {
+    const hidden = make({ patterns: ['x'] }).text(`${'x '.repeat(10_000)}and x marks the spot`)
+    expect(hidden).toMatch(/^\[secret 1: custom\] /)
+    expect(hidden).not.toContain('marks')
   })
 
   test.each(['ACME-\\d+', 'a{2,5}b+', '(?:abc){2}', '(a|b)c+', '[(+*]+x', '\\(a+\\)+', '(?i)key-[a-z]+', '(?<name>\\w+)@corp'])('%j can be used', (pattern) => {
