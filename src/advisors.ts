@@ -85,7 +85,7 @@ export class Advisors {
   whyOff(advisor: Advisor): string | undefined {
     const wish = this.wishes.get(advisor.slug)
     if (wish !== undefined) return wish === 'on' ? undefined : 'switched off in this session'
-    if (!advisor.enabled) return '`enabled` is false'
+    if (!advisor.enabled) return advisor.held ?? '`enabled` is false'
     return isFor(advisor, this.agent) ? undefined : '`agents` does not name this one'
   }
 

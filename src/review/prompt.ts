@@ -13,18 +13,18 @@ import { SEVERITIES } from '../severity.ts'
 
 export const ADVISE_TOOL: ToolSchema = {
   name: 'advise',
-  description: 'Give the agent one note. Do not call it to say that all is well.',
+  description: 'Give the agent one note.',
   parameters: {
     type: 'object',
     properties: {
-      note: { type: 'string', description: 'One finding: what is wrong, how you know, what would be right.' },
+      note: { type: 'string' },
       severity: { type: 'string', enum: [...SEVERITIES] },
       evidence: {
-        type: 'object', description: 'What proves it, word for word, and its file.',
+        type: 'object',
         properties: { quote: { type: 'string' }, path: { type: 'string' } },
         required: ['quote'],
       },
-      replaces: { type: 'integer', description: 'Only when asked about a waiting note: its number. An empty note then withdraws it.' },
+      replaces: { type: 'integer', description: 'Only when asked about a waiting note: its number.' },
     },
     required: ['note'],
   },

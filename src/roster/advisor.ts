@@ -12,6 +12,8 @@ export interface Advisor {
   /** As the user wrote it; none for the one advisor without a roster. */
   readonly name: string | undefined
   readonly enabled: boolean
+  /** Why it does not review though its entry wants it to. */
+  readonly held?: string
   /**
    * Agent presets it reviews, trimmed and in lower case (`main` is the user's own agent). Left out: all that the session
    * covers; an empty list: none.

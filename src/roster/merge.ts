@@ -53,12 +53,27 @@ export function mergeRosters(sources: readonly RosterSource[], bad: number): Mer
     trouble.push(`${source.label}:${line}: its advisor "${advisor.name}" ${advisor.enabled ? 'replaces' : 'pauses'} your own of ${replaced.label}`)
   }
   const all = pauseBeyond([...winners.values()], trouble)
+  if (leavesNobody(sources, all)) {
+    trouble.push('no advisor of this project\'s files reviews your agent, and they are not trusted to switch reviews off: the one of your settings reviews')
+    all.unshift(UNNAMED)
+  }
   const advisors = all.slice(0, ADVISOR_LIMIT)
   const beyond = all.slice(ADVISOR_LIMIT)
   if (beyond.length > 0) trouble.push(tooMany(beyond.map(advisor => advisor.name ?? advisor.slug)))
   if (advisors.length > 0) return { advisors, requests, trouble }
   if (bad > 0) trouble.push('no advisor of your WATCHDOG files can be used: the one of your settings reviews')
   return { advisors: [UNNAMED], requests, trouble }
+}
+
+/** Whether files that nobody trusts would leave the user's own agent without any review. */
+function leavesNobody(sources: readonly RosterSource[], all: readonly Advisor[]): boolean {
+  const untrusted = sources.some(({ scope, trusted, entries }) => scope === 'project' && !trusted && entries.length > 0)
+  return untrusted && !all.some(advisor => advisor.enabled && reviewsMain(advisor))
+}
+
+/** Whether it is meant for the user's own agent. */
+function reviewsMain({ agents }: Pick<Advisor, 'agents'>): boolean {
+  return agents === undefined || agents.includes('main')
 }
 
 /** Let only so many advisors of untrusted files review; the others are paused, and the user is told. */
@@ -70,7 +85,7 @@ function pauseBeyond(winners: readonly { readonly advisor: Advisor, readonly sou
     admitted += 1
     if (admitted <= UNTRUSTED_ADVISORS) return advisor
     paused.push(advisor.name ?? advisor.slug)
-    return { ...advisor, enabled: false }
+    return { ...advisor, enabled: false, held: `without trust only ${UNTRUSTED_ADVISORS} of its project review` }
   })
   if (paused.length > 0) trouble.push(`without trust only ${UNTRUSTED_ADVISORS} advisors of this project review (\`/advisor trust\`); paused: ${paused.join(', ')}`)
   return all
@@ -86,10 +101,13 @@ function untrusted(source: RosterSource, asked: readonly TrustRequest[]): string
 export function requestsOf({ path, scope, entries }: Pick<RosterSource, 'path' | 'scope' | 'entries'>): TrustRequest[] {
   if (scope === 'user') return []
   const working = entries.filter(({ entry }) => entry.enabled)
-  return entries.flatMap((placed) => {
+  const [first] = entries
+  const nobody: TrustRequest[] = first === undefined || working.some(({ entry }) => reviewsMain(entry))
+    ? [] : [{ file: path, advisor: first.entry.name, wish: 'that nobody reviews your agent' }]
+  return [...nobody, ...entries.flatMap((placed) => {
     const surplus = working.indexOf(placed) >= UNTRUSTED_ADVISORS ? [`review beside ${UNTRUSTED_ADVISORS} others`] : []
     return [...wishesOf(placed.entry), ...surplus].map(wish => ({ file: path, advisor: placed.entry.name, wish }))
-  })
+  })]
 }
 
 function wishesOf({ overlay }: RosterEntry): string[] {

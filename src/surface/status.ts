@@ -77,7 +77,7 @@ function advisorText(session: AdvisedSession, advisor: Advisor, config: Config, 
     ? withReason('off', session.advisors.whyOff(advisor))
     : withReason(standing.state.kind, reasonOf(standing.state))
   return `${advisor.name}: ${[
-    state, modelText(configOf(config, advisor), standing), `${pendingText(standing === undefined ? [] : [standing])} pending`, `reviews ${reviewsText(totals)}`,
+    state, modelText(configOf(config, advisor), standing), `pending ${pendingText(standing === undefined ? [] : [standing])}`, `reviews ${reviewsText(totals)}`,
     count(notesIn(totals), 'note'), `tokens ${tokensText(totals)}`,
   ].join('; ')}`
 }

@@ -104,6 +104,14 @@ test('over all files 32 advisors run, the user\'s own among them', () => {
   expect(trouble).toEqual(['8 advisors beyond 32 ignored: P12, P13, P14, P15, P16, P17, P18, P19'])
 })
 
+test.each([[{ enabled: false }], [{ agents: [] }], [{ agents: ['explore'] }]])('a project that is not trusted cannot leave the user without a reviewer: %j', (keys) => {
+  const sources = (trusted: boolean) => [source('WATCHDOG.yml', 'project', [{ name: 'A', ...keys }], trusted)]
+  const { advisors, trouble } = mergeRosters(sources(false), 0)
+  expect(advisors.map(({ slug }) => slug)).toEqual(['', 'a'])
+  expect(trouble.join()).toContain('the one of your settings reviews')
+  expect(mergeRosters(sources(true), 0).advisors.map(({ slug }) => slug)).toEqual(['a'])
+})
+
 describe('a project\'s file that names more than three advisors', () => {
   const five = ['A', 'B', 'C', 'D', 'E'].map(name => ({ name }))
 

@@ -12,16 +12,16 @@ interface Told {
 
 const TOLD: Readonly<Record<Reading, Told>> = {
   read: {
-    description: 'Read a text file of the workspace, with line numbers.',
+    description: 'Read a text file.',
     parameters: { offset: 'first line, from 1', limit: 'lines' },
   },
   grep: {
-    description: 'Search file contents. Hidden, git-ignored and binary files are left out unless `path` names them.',
-    parameters: { pattern: 'regular expression (ripgrep)', path: 'file or folder; default: the workspace', include: 'one glob, e.g. *.{ts,tsx}' },
+    description: 'Search file contents, not of hidden, git-ignored or binary files unless `path` names them.',
+    parameters: { pattern: 'regular expression (ripgrep)', path: 'file or folder', include: 'one glob, e.g. *.{ts,tsx}' },
   },
   glob: {
     description: 'Find files by path, hidden and ignored ones too.',
-    parameters: { pattern: 'e.g. src/**/*.ts; without "/" it fits names at any depth', path: 'folder; default: the workspace' },
+    parameters: { pattern: 'e.g. src/**/*.ts; without "/" it fits names at any depth', path: 'folder' },
   },
 }
 
