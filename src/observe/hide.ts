@@ -1,5 +1,6 @@
 // Secrets go out of an entry while its texts are still whole: once they are cut, a half would no longer be known for one.
 
+import { createHash } from 'node:crypto'
 import type { Diff, Entry } from './entry.ts'
 
 /** What replaces secrets in texts; see `redact/redactor.ts`. */
@@ -9,15 +10,20 @@ export interface Hider {
   value<T>(value: T): T
 }
 
+/** Characters at each end of a text that are looked through. What is shown of one is far less, and what lies between is dropped. */
+const END = 32_000
+/** Stands for a dropped character, so that a text keeps its length. */
+const DROPPED = '.'
+
 /** The entry as a reviewer may see it; the same object when there is nothing to hide. */
 export function hideEntry(entry: Entry, hider: Hider): Entry {
   switch (entry.kind) {
     case 'user':
     case 'user-command':
-    case 'context': return withTexts(entry, { text: hider.text(entry.text) })
-    case 'agent': return withTexts(entry, { text: hider.text(entry.text), reasoning: hider.text(entry.reasoning) })
+    case 'context': return withTexts(entry, { text: hideText(entry.text, hider) })
+    case 'agent': return withTexts(entry, { text: hideText(entry.text, hider), reasoning: hideText(entry.reasoning, hider) })
     case 'tool': {
-      const hidden = withTexts(entry, { name: hider.text(entry.name), args: hideArguments(entry.args, hider), output: hider.text(entry.output) })
+      const hidden = withTexts(entry, { name: hideText(entry.name, hider), args: hideArguments(entry.args, hider), output: hideText(entry.output, hider) })
       const diffs = entry.diffs.map(diff => hideDiff(diff, hider))
       return diffs.every((diff, index) => diff === entry.diffs[index]) ? hidden : { ...hidden, diffs }
     }
@@ -25,8 +31,18 @@ export function hideEntry(entry: Entry, hider: Hider): Entry {
   }
 }
 
+/** A text of any size: searching takes time, and the host waits for it. */
+function hideText(text: string, hider: Hider): string {
+  if (text.length <= 2 * END) return hider.text(text)
+  const middle = text.slice(END, -END)
+  // Two texts that differ only there must not become the same.
+  const mark = createHash('sha1').update(middle).digest('hex')
+  return hider.text(text.slice(0, END)) + mark + DROPPED.repeat(Math.max(0, middle.length - mark.length)) + hider.text(text.slice(-END))
+}
+
 /** Arguments are JSON: what is secret in them stands escaped. */
 export function hideArguments(json: string, hider: Hider): string {
+  if (json.length > 2 * END) return hideLongArguments(json, hider)
   try {
     const args: unknown = JSON.parse(json)
     const hidden = JSON.stringify(hider.value(args))
@@ -36,10 +52,37 @@ export function hideArguments(json: string, hider: Hider): string {
   }
 }
 
+/** The same for a file in an argument: its text is looked through by itself, the rest together. */
+function hideLongArguments(json: string, hider: Hider): string {
+  const texts: string[] = []
+  const name = (index: number) => `\0${index}\0`
+  try {
+    let rest = json.length
+    const args: unknown = JSON.parse(json, (_key, value: unknown) => {
+      if (typeof value !== 'string' || value.length <= END) return value
+      rest -= value.length
+      return name(texts.push(hideText(value, hider)) - 1)
+    })
+    if (rest > 2 * END) return hideText(json, hider)
+    const named = new Map(texts.map((text, index) => [name(index), text]))
+    return JSON.stringify(hider.value(args), (_key, value: unknown) => typeof value === 'string' ? named.get(value) ?? value : value)
+  } catch {
+    return hideText(json, hider)
+  }
+}
+
 function hideDiff(diff: Diff, hider: Hider): Diff {
   return withTexts(diff, {
-    path: hider.text(diff.path), newText: hider.text(diff.newText), oldText: diff.oldText === null ? null : hider.text(diff.oldText),
+    path: hideText(diff.path, hider), newText: hideText(diff.newText, hider), oldText: diff.oldText === null ? null : hideText(diff.oldText, hider),
   })
+}
+
+/** A value of ours with every text in it hidden. Its keys are none. */
+function hideTexts(value: unknown, hider: Hider): unknown {
+  if (typeof value === 'string') return hideText(value, hider)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(item => hideTexts(item, hider))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hideTexts(item, hider)]))
 }
 
 function withTexts<T extends object>(whole: T, texts: Partial<T>): T {
@@ -68,7 +111,7 @@ export class Veil {
   }
 
   value<T>(value: T): T {
-    return this.hider?.value(value) ?? value
+    return this.hider === undefined ? value : hideTexts(value, this.hider) as T
   }
 
   /** The same object for the same update's entries, however often it is asked for. */

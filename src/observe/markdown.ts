@@ -89,11 +89,16 @@ export function renderArguments(json: string, cwd: string | undefined, onlyMain 
     .filter(([key]) => !onlyMain || key === main)
     .sort(([a], [b]) => Number(b === main) - Number(a === main))
     .map(([key, value]) => {
-      const text = relative(typeof value === 'string' ? value : JSON.stringify(value), cwd)
+      const text = relative(typeof value === 'string' ? value : written(value), cwd)
       if (key === main) return inline(text, ARGUMENT_LIMIT)
       return `${inline(key, OTHER_ARGUMENT_LIMIT)}=${text.length > OTHER_ARGUMENT_LIMIT ? `… (${text.length} characters)` : inline(text, OTHER_ARGUMENT_LIMIT)}`
     })
     .join(', ')
+}
+
+/** A model can nest a value deeper than anything can be written. */
+function written(value: unknown): string {
+  try { return JSON.stringify(value) } catch { return '… (nested too deep to be shown)' }
 }
 
 /** The changed lines between the lines that stayed. */

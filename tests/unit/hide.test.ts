@@ -5,6 +5,8 @@ import { Redactor } from '../../src/redact/redactor.ts'
 
 /** A token of a code host, made up here. */
 const TOKEN = `ghp_${'a1B2c3D4e5'.repeat(4).slice(0, 36)}`
+/** More than what is looked through at one end of a text. */
+const END_TO_END = 40_000
 const PLACEHOLDER = /\[secret \d+: [a-z-]+\]/
 
 const hider = (): Hider => new Redactor({ patterns: [], known: ['correct-horse-battery'] })
@@ -57,6 +59,58 @@ test('arguments without one stay as they were written, byte for byte', () => {
 test('the end of a turn says nothing that could be secret', () => {
   const entry: Entry = { kind: 'end', seq: 1, reason: { kind: 'completed' } }
   expect(hideEntry(entry, hider())).toBe(entry)
+})
+
+describe('a text of many megabytes', () => {
+  const long = (middle = 'x') => `start ${TOKEN} ${`${middle} = 1; token: y${middle}9Zq8Lw7Rt\n`.repeat(500_000)} ${TOKEN} end`
+  /** Searching all of one of these takes seconds. */
+  const SOON_MS = 1_000
+
+  test('is looked through where it can be shown, at both of its ends, and keeps its length', () => {
+    const begun = performance.now()
+    const entry = hideEntry(tool({ output: long() }), hider())
+    expect(performance.now() - begun).toBeLessThan(SOON_MS)
+    if (entry.kind !== 'tool') throw new Error('another entry')
+    expect(entry.output.slice(0, 100)).toMatch(/^start \[secret \d+: github-token\] x/)
+    expect(entry.output.slice(-100)).toMatch(/\[secret \d+: github-token\] end$/)
+    expect(entry.output.includes(TOKEN)).toBe(false)
+    expect(Math.abs(entry.output.length - long().length)).toBeLessThan(END_TO_END)
+    expect(entry.output.slice(END_TO_END, -END_TO_END).includes('token')).toBe(false)
+  })
+
+  test('is another than one that differs only in its middle', () => {
+    const [one, other] = ['x', 'y'].map(middle => `${'a'.repeat(100_000)}${middle}${'b'.repeat(100_000)}`)
+    expect(hideEntry(tool({ output: one! }), hider())).not.toEqual(hideEntry(tool({ output: other! }), hider()))
+  })
+
+  test('is found in an argument too, beside shorter ones', () => {
+    const begun = performance.now()
+    const entry = hideEntry(tool({ name: 'write', args: JSON.stringify({ file_path: `a-${TOKEN}.ts`, password: 'hunter2-Zq9xW8', content: long() }) }), hider())
+    expect(performance.now() - begun).toBeLessThan(SOON_MS)
+    if (entry.kind !== 'tool') throw new Error('another entry')
+    const { file_path: path, password, content } = JSON.parse(entry.args) as Record<string, string>
+    expect([path, password]).toEqual([expect.stringMatching(/^a-\[secret \d+: github-token\]\.ts$/), expect.stringMatching(/^\[secret \d+: [a-z-]+\]$/)])
+    expect([content!.slice(0, 14), content!.slice(-11)]).toEqual(['start [secret ', '-token] end'])
+    expect(entry.args.includes(TOKEN)).toBe(false)
+  })
+
+  test('that are arguments of many short texts, or none that can be read, hide them as one text', () => {
+    const many = JSON.stringify([TOKEN, ...Array.from({ length: 300_000 }, (_, index) => `token-${index}`), TOKEN])
+    for (const args of [many, `{"content": "${TOKEN} ${'x'.repeat(200_000)}`]) {
+      const entry = hideEntry(tool({ args }), hider())
+      expect(JSON.stringify(entry).includes(TOKEN)).toBe(false)
+    }
+  })
+})
+
+test.each(['.', 'notes', 'task|latest'])('a pattern of the user that fits our own words (%s) hides texts, not what they are', (pattern) => {
+  const veil = new Veil()
+  veil.use(new Redactor({ patterns: [pattern], known: [] }))
+  const pinned = veil.value({ task: 'the notes of the task', latest: undefined, notes: [{ text: 'the latest notes', severity: 'nit' }], muted: [] as string[], count: 3 })
+  expect(Object.keys(pinned)).toEqual(['task', 'latest', 'notes', 'muted', 'count'])
+  expect(pinned.notes.map(note => Object.keys(note))).toEqual([['text', 'severity']])
+  expect(pinned.task).toContain('[secret 1: custom]')
+  expect(pinned.count).toBe(3)
 })
 
 describe('a veil', () => {

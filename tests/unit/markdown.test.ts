@@ -95,6 +95,12 @@ describe('the arguments of a call', () => {
     expect(renderArguments(json, '/shop')).toBe(expected)
   })
 
+  test('a value nested deeper than can be written is not shown but said to be there', () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    expect(renderArguments(`{"edits":${deep},"path":"a.ts"}`, undefined)).toBe('a.ts, edits=… (nested too deep to be shown)')
+    expect(renderArguments(`{"edits":${deep}}`, undefined)).toBe('… (nested too deep to be shown)')
+  })
+
   test('a long argument beside the main one is not shown but said to be there', () => {
     const json = JSON.stringify({ file_path: 'a.txt', content: 'x'.repeat(5_000), note: 'y'.repeat(40) })
     expect(renderArguments(json, undefined)).toBe(`a.txt, content=… (5000 characters), note=${'y'.repeat(40)}`)
