@@ -24,6 +24,9 @@ export interface Merged {
 /** Advisors that files nobody trusts may let review: each one costs the user's money. */
 export const UNTRUSTED_ADVISORS = 3
 
+/** The rarest review, in updates, that a file nobody trusts may ask for: beyond it nothing is reviewed. */
+export const UNTRUSTED_EVERY = 10
+
 /** What reviews when no file names an advisor: the settings alone. */
 export const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
 
@@ -111,18 +114,20 @@ export function requestsOf({ path, scope, entries }: Pick<RosterSource, 'path' |
 }
 
 function wishesOf({ overlay }: RosterEntry): string[] {
-  const { provider, model, effort } = overlay
+  const { provider, model, effort, reviewEvery = 1 } = overlay
   const tools = (overlay.tools ?? []).filter(isGuarded)
   return [
     ...model === undefined ? [] : [`model ${provider}/${model}${effort === undefined ? '' : `:${effort}`}`],
     ...tools.length === 0 ? [] : [`tools ${tools.join(', ')}`],
+    ...reviewEvery > UNTRUSTED_EVERY ? [`review only every ${reviewEvery} updates`] : [],
   ]
 }
 
 function toAdvisor(entry: RosterEntry, slug: string, source: RosterSource): Advisor {
   if (source.scope === 'user' || source.trusted) return { ...entry, slug, file: source.path }
-  const { provider: _, model: _model, effort: _effort, ...overlay } = entry.overlay
-  return { ...entry, slug, overlay: { ...overlay, tools: (overlay.tools ?? []).filter(tool => !isGuarded(tool)) }, file: source.path }
+  const { provider: _, model: _model, effort: _effort, reviewEvery, ...overlay } = entry.overlay
+  const rare = reviewEvery === undefined ? {} : { reviewEvery: Math.min(reviewEvery, UNTRUSTED_EVERY) }
+  return { ...entry, slug, overlay: { ...overlay, ...rare, tools: (overlay.tools ?? []).filter(tool => !isGuarded(tool)) }, file: source.path }
 }
 
 /** Whether a tool has to be granted by the user. */

@@ -44,6 +44,15 @@ test('the later file wins a name and takes its place in the order', () => {
 })
 
 describe('a project\'s file that is not trusted', () => {
+  test('cannot have reviews so rare that there are none, and what it asks for is said', () => {
+    const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', [
+      { name: 'Rare', reviewEvery: 1_000 }, { name: 'Often', reviewEvery: 10 },
+    ])], 0)
+    expect(advisors.map(({ overlay }) => overlay.reviewEvery)).toEqual([10, 10])
+    expect(requests).toEqual([{ file: '/WATCHDOG.yml', advisor: 'Rare', wish: 'review only every 1000 updates' }])
+    expect(trouble).toEqual([expect.stringContaining('ignored: Rare: review only every 1000 updates')])
+  })
+
   test('gets neither its model nor a tool beyond the read-only ones, and everything else', () => {
     const { advisors, requests, trouble } = mergeRosters([source('WATCHDOG.yml', 'project', [
       { name: 'Fixer', ...GRANT, notesPerUpdate: 3, instructions: 'Fix.' }, { name: 'Plain', tools: ['grep'] }, { name: 'Shell', tools: ['bash'] },
