@@ -130,7 +130,8 @@ export const name = 'bench-probe'
 export function apply(ctx, { path, heapEvery }) {
   const stepEnds = []
   const heaps = []
-  if (heapEvery !== undefined) setFlagsFromString('--expose-gc')
+  // What belongs to code that was not used for a while would be given back, and count as memory of something else.
+  if (heapEvery !== undefined) for (const flag of ['--expose-gc', '--no-flush-bytecode']) setFlagsFromString(flag)
   const collect = heapEvery === undefined ? undefined : runInNewContext('gc')
   ctx.on('session/event', (_session, event) => {
     if (event.type !== 'step/end') return
