@@ -29,17 +29,24 @@ export interface CallOptions {
 /** The longest wait for a first byte. */
 const FIRST_BYTE_MS = 30_000
 
+/** Characters of a reply, a chunk itself counted as some: many times what was asked for. A provider that goes on has lost its way. */
+const REPLY_LIMIT = 1_000_000
+const CHUNK_SIZE = 16
+
 /** Run one request to its end, its deadline or our abort, whichever comes first. Never throws. */
 export async function callModel(llm: ModelService, request: GenerateOptions, options: CallOptions): Promise<CallResult> {
   const assembler = new BlockAssembler()
   const result = await withDeadline(options, async (race, signal) => {
     const iterator = llm.stream({ ...request, signal })[Symbol.asyncIterator]()
     let finished = false
+    let size = 0
     try {
       for (let first = true; ; first = false) {
         const chunk = await race(iterator.next(), first ? Math.min(FIRST_BYTE_MS, options.timeoutMs) : undefined)
         if (chunk.done === true) break
         assembler.push(chunk.value)
+        size += CHUNK_SIZE + sizeOf(chunk.value)
+        if (size > REPLY_LIMIT) return fail({ code: 'MALFORMED_RESPONSE', message: 'the reply had no end' }, assembler.usage)
         finished ||= chunk.value.type === 'finish'
       }
     } finally {
@@ -63,6 +70,15 @@ export async function callModel(llm: ModelService, request: GenerateOptions, opt
   })
   // What was reported before a call was given up is billed all the same.
   return result.kind === 'reply' ? result : { ...result, usage: result.usage ?? assembler.usage }
+}
+
+function sizeOf(chunk: StreamChunk): number {
+  switch (chunk.type) {
+    case 'text-delta':
+    case 'reasoning-delta': return chunk.text.length
+    case 'tool-call-delta': return chunk.argumentsDelta.length
+    default: return 0
+  }
 }
 
 /** Ask the adapter about a model, under the same rules as a call. */

@@ -119,6 +119,20 @@ describe('a failure', () => {
     expect(await start().result).toMatchObject({ kind: 'failed', failure: { code: 'NO_ADAPTER' } })
   })
 
+  test.each([
+    ['text', text('x'.repeat(10_000))], ['arguments', toolCall('x'.repeat(10_000))], ['nothing', text('')],
+  ])('that goes on and on with %s is given up, and the provider let go of', async (_what, chunk) => {
+    let isOpen = true
+    const endless = async function* () {
+      try { for (;;) yield chunk } finally { isOpen = false }
+    }
+    const service = { stream: endless, resolveModelInfo: () => Promise.reject(new Error('not asked')), listProviders: () => [] }
+    const result = await callModel(service, REQUEST, { timeoutMs: 90_000, clock, signal: controller.signal })
+    expect(result).toMatchObject({ kind: 'failed', failure: { code: 'MALFORMED_RESPONSE', message: 'the reply had no end' } })
+    await turns()
+    expect(isOpen).toBe(false)
+  })
+
   test('a chunk that nobody knows is a failure', async () => {
     const { result } = start()
     model.last.send({ type: 'hologram' } as never)
