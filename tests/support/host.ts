@@ -78,6 +78,8 @@ export interface Host extends AsyncDisposable {
   profile: string
   /** The environment of a run, for tests that start the host in their own way. */
   env(options?: LaunchOptions): Record<string, string>
+  /** A command line of the launcher, for tests that start it in their own way. */
+  command(...args: string[]): string[]
   /** Any command line of the launcher, to its end; exit codes are the caller's to judge. */
   dsh(args: string[], options?: LaunchOptions): Promise<RunResult>
   /** One task in the host's profile. */
@@ -129,8 +131,8 @@ export async function createHost({ tarball, profile = 'headless', server }: Host
   async function dsh(args: string[], options: LaunchOptions = {}): Promise<RunResult> {
     const startedAt = performance.now()
     const since = () => performance.now() - startedAt
-    const [command, ...rest] = [...options.through ?? [], process.execPath, DSH, ...args] as [string, ...string[]]
-    const child = spawn(command, rest, {
+    const [file = '', ...rest] = [...options.through ?? [], ...command(...args)]
+    const child = spawn(file, rest, {
       cwd: options.cwd ?? work, env: env(options), stdio: ['ignore', 'pipe', 'pipe'],
     })
     running.add(child)
@@ -172,7 +174,7 @@ export async function createHost({ tarball, profile = 'headless', server }: Host
   }
 
   const host: Host = {
-    root, home, work, profile, env, dsh, dispose, [Symbol.asyncDispose]: dispose,
+    root, home, work, profile, env, command, dsh, dispose, [Symbol.asyncDispose]: dispose,
     run: (task, { patch, args = [], ...options } = {}) => {
       const layers = patch === undefined ? [] : ['--patch', write(join(root, `patch-${patches++}.yml`), patch)]
       return dsh(['--profile', profile, ...layers, ...args, task], options)
@@ -201,6 +203,10 @@ export function packTarball(): string {
     rmSync(folder, { recursive: true })
     throw error
   }
+}
+
+function command(...args: string[]): string[] {
+  return [process.execPath, DSH, ...args]
 }
 
 // `dsh plugin` calls `pnpm`, which a fresh machine lacks. The real home keeps its caches, so this one stays offline.
