@@ -17,6 +17,9 @@ import { UNDELIVERED, type Note, type NoteState } from './note.ts'
 import { Reconfirm } from './reconfirm.ts'
 import { route, type Route, type RouteState } from './route.ts'
 
+/** Notes in one message at most. */
+const NOTES_TOGETHER = 20
+
 /** What delivery needs from its session. */
 export interface DeliveryPort {
   readonly agent: Agent
@@ -370,9 +373,6 @@ export class Delivery {
     return { updates, turns }
   }
 }
-
-/** Notes in one message at most. */
-const NOTES_TOGETHER = 20
 
 /** The notes that one message can carry: the gravest, and of those the newest. */
 function weightiest(notes: readonly Note[]): readonly Note[] {

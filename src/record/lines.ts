@@ -1,7 +1,7 @@
 // Lines on their way to a file: taken at once, rendered and written later, in order, by one writer. A disk that fails or hangs
 // costs lines and one warning, never the caller's time, and never more than so many lines of memory.
 
-import { within, type Clock } from '../clock.ts'
+import { orAborted, within, type Clock } from '../clock.ts'
 import { errorMessage } from '../text.ts'
 import { openToAppend, Refused, type AppendTarget, type OpenToAppend } from './append-file.ts'
 
@@ -66,7 +66,7 @@ export class Lines {
     this.start()
     const { state } = this
     if (state.kind !== 'writing') return
-    await within(FLUSH_MS, NEVER, this.port.clock, signal => Promise.race([state.done, aborted(signal)]))
+    await within(FLUSH_MS, NEVER, this.port.clock, signal => orAborted(state.done, signal))
   }
 
   /** Write what waits, with a last try where the disk failed, and take nothing more. A second call does nothing. */
@@ -156,10 +156,3 @@ function codeOf(error: unknown): string {
 }
 
 const NEVER = new AbortController().signal
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}

@@ -2,8 +2,12 @@
 
 import type { Config } from '../config/schema.ts'
 
-/** Settings of one advisor that its entry may change; the rest is the session's. */
-export type AdvisorKey = 'provider' | 'model' | 'effort' | 'tools' | 'reviewAt' | 'reviewEvery' | 'notesPerUpdate' | 'maxSeverity' | 'immuneTurns'
+/** Settings of one advisor that its entry may change, in the order of the documentation; the rest is the session's. */
+export const ADVISOR_KEYS = [
+  'provider', 'model', 'effort', 'tools', 'reviewAt', 'reviewEvery', 'notesPerUpdate', 'maxSeverity', 'immuneTurns',
+] as const satisfies readonly (keyof Config)[]
+
+export type AdvisorKey = (typeof ADVISOR_KEYS)[number]
 
 /** One entry of the roster, merged over all files. */
 export interface Advisor {

@@ -1,6 +1,6 @@
 // The entries of all roster files as one roster: who wins a name, and what a file that nobody trusts does not get. Pure.
 
-import type { Advisor, TrustRequest } from './advisor.ts'
+import type { Advisor, Roster, TrustRequest } from './advisor.ts'
 import { ADVISOR_LIMIT, READ_ONLY_TOOLS, type RosterEntry } from './entry.ts'
 import { tooMany, type PlacedEntry } from './parse.ts'
 
@@ -29,6 +29,9 @@ export const UNTRUSTED_EVERY = 10
 
 /** What reviews when no file names an advisor: the settings alone. */
 export const UNNAMED: Advisor = { slug: '', name: undefined, enabled: true, agents: undefined, overlay: {}, instructions: '', file: undefined }
+
+/** What counts where there are no files, or none could be looked at in time. */
+export const NO_FILES: Roster = { advisors: [UNNAMED], guidance: '', trouble: [], requests: [], files: [] }
 
 /**
  * Merge by slug.

@@ -3,7 +3,7 @@
 
 import { orAborted, within, type Clock } from '../clock.ts'
 import type { Roster } from './advisor.ts'
-import { UNNAMED } from './merge.ts'
+import { NO_FILES } from './merge.ts'
 
 /** The longest that anybody waits for a look: a disk that hangs must not end the reviews. */
 export const LOOK_MS = 5_000
@@ -16,9 +16,6 @@ export interface WatchPort {
   onNews(): void
   report(error: unknown): void
 }
-
-/** Without files there is one advisor, that of the settings. */
-const NOTHING: Roster = { advisors: [UNNAMED], guidance: '', trouble: [], requests: [], files: [] }
 
 /** Looks at the files of one session. Looks that are asked for while one is under way become one. */
 export class RosterWatch {
@@ -73,7 +70,7 @@ export class RosterWatch {
     const reading = this.port.read().then(roster => this.learn(roster)).catch((error: unknown) => this.port.report(error))
     const ended = await within(LOOK_MS, this.gone.signal, this.port.clock, signal => orAborted(reading, signal))
     // What a slow disk says later still counts then.
-    if (ended === 'late' && this.known === undefined) this.learn(NOTHING)
+    if (ended === 'late' && this.known === undefined) this.learn(NO_FILES)
   }
 
   private learn(roster: Roster): void {

@@ -2,7 +2,7 @@
 
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import { within, type Clock } from '../clock.ts'
+import { orAborted, within, type Clock } from '../clock.ts'
 import { errorMessage, printable, truncate } from '../text.ts'
 
 /** The longest wait for one answer: a page may have been closed with the question on it. */
@@ -119,7 +119,7 @@ export class Dialog {
       }
     }
     // A front end that ignores its signal does not hold us.
-    const end = await within(ANSWER_MS, this.signal, this.clock, signal => Promise.race([aborted(signal), asking(signal)]))
+    const end = await within(ANSWER_MS, this.signal, this.clock, signal => orAborted(asking(signal), signal))
     if (end === 'late') throw new NoAnswer('late', `nobody answered within ${ANSWER_MS / 60_000} minutes`)
     if (result instanceof NoAnswer) throw result
     const answer = result?.answers[0]
@@ -131,11 +131,6 @@ export class Dialog {
 /** Whether somebody typed a label instead of choosing it. */
 function isSame(label: string, typed: string): boolean {
   return label.toLowerCase() === typed.toLowerCase()
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
 function refusal(error: unknown): NoAnswer {

@@ -2,17 +2,12 @@
 
 import { configOf, type ConfigSource, type Origins, type Override } from '../config/resolve.ts'
 import { defaults, type Config } from '../config/schema.ts'
-import type { Advisor, AdvisorKey, Roster, RosterFile } from '../roster/advisor.ts'
+import { ADVISOR_KEYS, type Advisor, type AdvisorKey, type Roster, type RosterFile } from '../roster/advisor.ts'
 import { READ_ONLY_TOOLS } from '../roster/entry.ts'
 import { printable, truncate } from '../text.ts'
 
 /** Characters of one value. */
 const VALUE_LENGTH = 160
-
-/** Keys that an advisor's entry may set, in the order of the documentation. */
-const ADVISOR_KEYS: readonly AdvisorKey[] = [
-  'provider', 'model', 'effort', 'tools', 'reviewAt', 'reviewEvery', 'notesPerUpdate', 'maxSeverity', 'immuneTurns',
-]
 
 /** What is composed for one session. */
 export interface Composed {

@@ -2,7 +2,7 @@
 
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import { within, type Clock } from '../clock.ts'
+import { orAborted, within, type Clock } from '../clock.ts'
 import type { OfferedModel } from './configure-values.ts'
 
 /** The longest wait for the models of all providers. */
@@ -20,9 +20,7 @@ export async function offeredModels(llm: Context['llm'], signal: AbortSignal, cl
       // A provider without a list has models all the same: they are typed.
     }
   }))
-  await within(MODELS_MS, signal, clock, async (over) => {
-    await Promise.race([listing, new Promise<void>(resolve => over.addEventListener('abort', () => resolve(), { once: true }))])
-  })
+  await within(MODELS_MS, signal, clock, over => orAborted(listing, over))
   return lists.flat()
 }
 

@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import { dshHome } from '../host.ts'
 import type { Roster } from '../roster/advisor.ts'
-import { UNNAMED } from '../roster/merge.ts'
+import { NO_FILES } from '../roster/merge.ts'
 import { TrustStore } from '../roster/trust.ts'
 import { Dialog } from './ask.ts'
 import type { Call, Subcommand } from './command.ts'
@@ -13,9 +13,6 @@ import { configText } from './config-text.ts'
 import { configure } from './configure.ts'
 import { offeredModels, offeredTools } from './offers.ts'
 import { trustProject, untrustProject } from './trust.ts'
-
-/** Where no file could be looked at in time. */
-const UNREAD: Roster = { advisors: [UNNAMED], guidance: '', trouble: [], requests: [], files: [] }
 
 export const ROSTER_COMMANDS: Readonly<Record<'config' | 'configure' | 'trust' | 'untrust', Subcommand>> = {
   config: { usage: 'config', takesWords: false, run: showConfig },
@@ -64,5 +61,5 @@ function common(call: Call) {
 /** The files as they are now. */
 async function rosterOf({ session: { advisors } }: Call): Promise<Roster> {
   await advisors.look()
-  return advisors.roster ?? UNREAD
+  return advisors.roster ?? NO_FILES
 }
