@@ -5,7 +5,7 @@ import type { TokenUsage } from '@deepseek-ai/dsh-llm'
 import type { Clock } from '../clock.ts'
 import type { Severity } from '../severity.ts'
 import { costOf, priceOf, type Money, type Prices } from './prices.ts'
-import { addCall, addTotals, emptyTotals, sumOf, usageOf, type Counter, type Counts, type NoteVerdict, type Totals, type Usage } from './totals.ts'
+import { addCall, addTotals, emptyTotals, sumOf, usageOf, type Counter, type NoteVerdict, type Totals, type Usage } from './totals.ts'
 
 /** What one call was billed, for the journal. */
 export interface Charge {
@@ -67,10 +67,6 @@ export class Account {
 
   constructor(port: LedgerPort) {
     this.port = port
-  }
-
-  get counts(): Readonly<Counts> {
-    return this.own.counts
   }
 
   /** What this process did; it goes on changing. */
@@ -141,10 +137,6 @@ export class Ledger {
     const account = this.accounts.get(advisor) ?? new Account(this.port)
     this.accounts.set(advisor, account)
     return account
-  }
-
-  charge(advisor: string, model: string, reported: TokenUsage | undefined): Charge {
-    return this.of(advisor).charge(model, reported)
   }
 
   /** What earlier processes, or others on the same session, wrote down for an advisor; takes the place of what it was given before. */

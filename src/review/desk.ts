@@ -58,11 +58,6 @@ export class Desk {
     this.models = new Models(port.llm)
   }
 
-  /** Have the tools ready before the first review asks for them: the host's packages take a moment to load. */
-  warmUp(): void {
-    void this.offer(this.port.config()).catch(() => {})
-  }
-
   /** The host's adapters changed. */
   forgetModels(): void {
     this.models.forget()

@@ -15,12 +15,12 @@ const create = (day?: Book): Ledger => new Ledger({ clock: new HandClock(), pric
 describe('a charge', () => {
   test('adds every kind of token and the cost to its advisor and its model', () => {
     const ledger = create()
-    const charge = ledger.charge('', MODEL, REPORTED)
+    const charge = ledger.of('').charge(MODEL, REPORTED)
     expect(charge).toEqual({
       model: MODEL, usage: { input: 100, output: 20, cacheRead: 700, cacheWrite: 30, reasoning: 5 },
       cost: { amount: expect.closeTo(COST, 12) as number, currency: 'USD' },
     })
-    ledger.charge('', MODEL, REPORTED)
+    ledger.of('').charge(MODEL, REPORTED)
     expect(ledger.session('').models).toEqual({
       [MODEL]: {
         calls: 2, unreported: 0, unpriced: 0, tokens: { input: 200, output: 40, cacheRead: 1400, cacheWrite: 60, reasoning: 10 },
@@ -31,32 +31,32 @@ describe('a charge', () => {
 
   test('without a price leaves its cost unknown, and no amount of it', () => {
     const ledger = create()
-    expect(ledger.charge('', 'x/y', REPORTED).cost).toBeUndefined()
+    expect(ledger.of('').charge('x/y', REPORTED).cost).toBeUndefined()
     expect(ledger.session().models['x/y']).toMatchObject({ calls: 1, unpriced: 1, cost: {} })
   })
 
   test('at a price that is no number leaves its cost unknown', () => {
     const ledger = new Ledger({ clock: new HandClock(), prices: () => ({ [MODEL]: { input: NaN, output: 1, currency: 'USD' } }) })
-    expect(ledger.charge('', MODEL, REPORTED).cost).toBeUndefined()
+    expect(ledger.of('').charge(MODEL, REPORTED).cost).toBeUndefined()
     expect(ledger.session().models[MODEL]).toMatchObject({ unpriced: 1, cost: {} })
   })
 
   test('without usage counts as a call that told none', () => {
     const ledger = create()
-    expect(ledger.charge('', MODEL, undefined)).toEqual({ model: MODEL, usage: undefined, cost: undefined })
+    expect(ledger.of('').charge(MODEL, undefined)).toEqual({ model: MODEL, usage: undefined, cost: undefined })
     expect(ledger.session().models[MODEL]).toEqual({ calls: 1, unreported: 1, unpriced: 0, tokens: used(), cost: {} })
   })
 
   test.each([[{ inputTokens: NaN, outputTokens: -5 }], [{ inputTokens: undefined as never, outputTokens: Infinity }]])('of %j spoils no sum', (reported) => {
     const ledger = create()
-    ledger.charge('', MODEL, reported)
-    ledger.charge('', MODEL, { inputTokens: 1, outputTokens: 1 })
+    ledger.of('').charge(MODEL, reported)
+    ledger.of('').charge(MODEL, { inputTokens: 1, outputTokens: 1 })
     expect(ledger.session().models[MODEL]).toMatchObject({ tokens: used({ input: 1, output: 1 }), cost: { USD: expect.closeTo(3e-6, 12) as number } })
   })
 
   test('of a model named like a part of every object is a charge like any other', () => {
     const ledger = create()
-    for (const model of ['__proto__', 'constructor']) ledger.charge('', model, REPORTED)
+    for (const model of ['__proto__', 'constructor']) ledger.of('').charge(model, REPORTED)
     expect(Object.keys(ledger.session().models)).toEqual(['__proto__', 'constructor'])
     expect(({} as { calls?: number }).calls).toBeUndefined()
   })
@@ -68,7 +68,7 @@ describe('advisors', () => {
     ledger.of('a').count('calls')
     ledger.of('a').count('dropped', 3)
     ledger.of('b').count('calls', 2)
-    expect(ledger.of('a').counts).toMatchObject({ calls: 1, dropped: 3, reviews: 0 })
+    expect(ledger.of('a').totals.counts).toMatchObject({ calls: 1, dropped: 3, reviews: 0 })
     expect(ledger.session().counts).toMatchObject({ calls: 3, dropped: 3 })
     expect(ledger.session('b').counts).toMatchObject({ calls: 2, dropped: 0 })
     expect(ledger.session('c')).toEqual(emptyTotals())
@@ -76,8 +76,8 @@ describe('advisors', () => {
 
   test('with models of several currencies are billed in each', () => {
     const ledger = create()
-    ledger.charge('a', MODEL, { inputTokens: 1e6, outputTokens: 0 })
-    ledger.charge('b', 'q/n', { inputTokens: 1e6, outputTokens: 0 })
+    ledger.of('a').charge(MODEL, { inputTokens: 1e6, outputTokens: 0 })
+    ledger.of('b').charge('q/n', { inputTokens: 1e6, outputTokens: 0 })
     const bill = billOf(ledger.session())
     expect(bill).toMatchObject({ calls: 2, cost: { USD: 1, CNY: 4 } })
     expect(tokensIn(bill.tokens)).toBe(2e6)
@@ -89,7 +89,7 @@ describe('what was restored', () => {
     const ledger = create()
     ledger.restore('a', after(3))
     ledger.of('a').count('reviews')
-    ledger.charge('a', MODEL, REPORTED)
+    ledger.of('a').charge(MODEL, REPORTED)
     expect(ledger.session().counts.reviews).toBe(1)
     expect(ledger.restored().counts.reviews).toBe(3)
     expect(ledger.whole('a').counts.reviews).toBe(4)

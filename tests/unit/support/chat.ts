@@ -103,7 +103,7 @@ export class Talk {
   }
 
   get tally(): Readonly<Counts> {
-    return this.account.counts
+    return this.account.totals.counts
   }
 
   get last(): GenerateOptions {
