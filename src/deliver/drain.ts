@@ -2,6 +2,7 @@
 
 import { within, type Clock } from '../clock.ts'
 import { rank } from '../severity.ts'
+import { count } from '../text.ts'
 import { labelOf, type Note } from './note.ts'
 
 /** The longest wait after a run that failed, in seconds. */
@@ -25,8 +26,7 @@ export async function drain(
 export function unseenText(notes: readonly Note[]): string {
   if (notes.length === 0) return ''
   const blockers = notes.filter(note => note.severity === 'blocker').length
-  const title = `${notes.length} ${notes.length === 1 ? 'note' : 'notes'} the agent has not seen`
-    + (blockers === 0 ? '' : `, ${blockers} ${blockers === 1 ? 'blocker' : 'blockers'}`)
+  const title = `${count(notes.length, 'note')} the agent has not seen${blockers === 0 ? '' : `, ${count(blockers, 'blocker')}`}`
   const lines = notes.toSorted((a, b) => rank(b.severity) - rank(a.severity))
     .map(note => `  ${labelOf(note)} ${note.text.replace(/\n/g, '\n    ')}`)
   return [title, ...lines].join('\n')

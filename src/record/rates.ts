@@ -1,6 +1,7 @@
 // How often the primary acted on what an advisor said, and what the user thought of it.
 
 import type { Severity } from '../severity.ts'
+import { count } from '../text.ts'
 import { VERDICTS, type Totals } from './totals.ts'
 
 /** One row of the outcome table. */
@@ -30,5 +31,5 @@ export function ratesOf(totals: ReadonlyMap<string, Totals>): Rate[] {
 /** One row in words, as in `concern: 9 notes, 4 of 6 acted on; the user found 2 good and 1 bad`. */
 export function rateText({ severity, notes, good, bad, touched, ignored, share }: Rate): string {
   const fate = share === undefined ? 'none followed to its end yet' : `${touched} of ${touched + ignored} acted on`
-  return `${severity}: ${notes} ${notes === 1 ? 'note' : 'notes'}, ${fate}${good + bad === 0 ? '' : `; the user found ${good} good and ${bad} bad`}`
+  return `${severity}: ${count(notes, 'note')}, ${fate}${good + bad === 0 ? '' : `; the user found ${good} good and ${bad} bad`}`
 }

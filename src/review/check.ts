@@ -7,7 +7,7 @@ import { money, number } from '../record/figures.ts'
 import type { ReviewRecord } from '../record/journal.ts'
 import { tokensIn, type Usage } from '../record/totals.ts'
 import { rank } from '../severity.ts'
-import { truncate } from '../text.ts'
+import { count, truncate } from '../text.ts'
 import { namesFault } from './check-transcripts.ts'
 import type { ReviewEnd } from './chat.ts'
 import { describeFailure } from './failure.ts'
@@ -84,7 +84,7 @@ export function takings(records: readonly (ReviewRecord | undefined)[]): string 
     : `${number(sum(tokensIn))} tokens (${number(sum(usage => usage.output))} out, ${number(sum(usage => usage.cacheRead))} cached)`
   const isKnown = costs.length === known.length && costs.every(cost => cost.currency === currency)
   const cost = isKnown ? money({ amount: costs.reduce((all, { amount }) => all + amount, 0), currency }) : 'unknown'
-  return `${seconds(known.reduce((all, { ms }) => all + ms, 0))}, ${lookups} look-${lookups === 1 ? 'up' : 'ups'}, ${tokens}, cost ${cost}`
+  return `${seconds(known.reduce((all, { ms }) => all + ms, 0))}, ${count(lookups, 'look-up')}, ${tokens}, cost ${cost}`
 }
 
 function judgeStream(streamed: readonly Streamed[]): CheckLine {

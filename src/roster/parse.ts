@@ -1,7 +1,7 @@
 // The text of a WATCHDOG.yml as entries, each judged by itself: one bad entry costs nothing but itself. Pure, opens no file.
 
 import { isAlias, isMap, isSeq, LineCounter, parseAllDocuments, type Document, type Node, type YAMLMap } from 'yaml'
-import { errorMessage, printable, truncate } from '../text.ts'
+import { count, errorMessage, printable, truncate } from '../text.ts'
 import { ADVISOR_LIMIT, FILE_KEYS, readEntry, readName, show, slugOf, type EntryResult, type RosterEntry } from './entry.ts'
 
 /** How often the aliases of one entry may be followed: more is an attack, or a mistake. */
@@ -160,7 +160,7 @@ class RosterText {
 
 /** The line that says who is beyond the limit. */
 export function tooMany(names: readonly string[]): string {
-  return `${names.length} ${names.length === 1 ? 'advisor' : 'advisors'} beyond ${ADVISOR_LIMIT} ignored: ${truncate(names.join(', '), 160)}`
+  return `${count(names.length, 'advisor')} beyond ${ADVISOR_LIMIT} ignored: ${truncate(names.join(', '), 160)}`
 }
 
 /** @throws when aliases lead nowhere, in a circle, or too far. */

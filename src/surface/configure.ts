@@ -9,6 +9,7 @@ import { Draft } from '../roster/edit-draft.ts'
 import { openToEdit, type Saving } from '../roster/edit-file.ts'
 import { findRosterFiles, type Candidate } from '../roster/edit-find.ts'
 import { ADVISOR_LIMIT, READ_ONLY_TOOLS } from '../roster/entry.ts'
+import { count } from '../text.ts'
 import { NoAnswer, type Choice, type Dialog } from './ask.ts'
 import { addAdvisor, changeAdvisor, nameOf, problemOf, type Editing } from './configure-advisor.ts'
 import { askNewText, askText, type OfferedModel } from './configure-values.ts'
@@ -81,7 +82,7 @@ async function contentOf({ path, fence }: Candidate): Promise<string> {
   if (opening.file.bytes === undefined) return 'not there yet'
   const reading = readDocument(opening.file.text)
   if (reading.kind === 'broken') return `has an error in line ${reading.line}`
-  return `${reading.entries.length} ${reading.entries.length === 1 ? 'advisor' : 'advisors'}`
+  return count(reading.entries.length, 'advisor')
 }
 
 async function editFile(configuring: Configuring, { path, label, fence, isTrusted }: Candidate): Promise<Outcome> {

@@ -6,11 +6,11 @@ import { hideArguments, type Hider } from '../observe/hide.ts'
 import { number } from '../record/figures.ts'
 import { timeInName, writeNew } from '../record/new-file.ts'
 import type { AdvisedSession } from '../session.ts'
-import { truncate } from '../text.ts'
+import { count, truncate } from '../text.ts'
 import { clipboardOf, copy, type Desktop } from './clipboard.ts'
 import type { Call } from './command.ts'
 import { advisorDump, type DumpForm } from './dump-text.ts'
-import { count, stateWord, withReason } from './status.ts'
+import { stateWord, withReason } from './status.ts'
 
 /** A service that only a terminal of this machine has, drawn by this process. */
 const TERMINAL_SERVICE = 'tuiToast'

@@ -9,7 +9,7 @@ import type { Standing } from '../review/panel.ts'
 import type { ReviewerState } from '../review/reviewer.ts'
 import type { Advisor } from '../roster/advisor.ts'
 import type { AdvisedSession } from '../session.ts'
-import { truncate } from '../text.ts'
+import { count, truncate } from '../text.ts'
 
 /** What a session comes to, the best state of its reviewers first. */
 const STATES: readonly ReviewerState['kind'][] = ['running', 'failing', 'quota_exhausted', 'budget_exhausted', 'halted', 'no_model']
@@ -123,10 +123,6 @@ export function modelText({ provider, model, effort }: AdvisorConfig['config'], 
 
 function reasonOf(state: ReviewerState): string | undefined {
   return state.kind === 'running' ? undefined : state.reason
-}
-
-export function count(n: number, noun: string, plural = `${noun}s`): string {
-  return `${n} ${n === 1 ? noun : plural}`
 }
 
 function age(ms: number): string {

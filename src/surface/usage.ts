@@ -4,7 +4,7 @@ import { costsText, costText, number } from '../record/figures.ts'
 import { ratesOf, rateText } from '../record/rates.ts'
 import { billOf, notesIn, tokensIn, type ModelTotals, type Totals } from '../record/totals.ts'
 import type { AdvisedSession } from '../session.ts'
-import { count } from './status.ts'
+import { count } from '../text.ts'
 
 /** The full account of one session, as far as anybody wrote it down. */
 export async function usageText(session: AdvisedSession): Promise<string> {
