@@ -186,7 +186,7 @@ export class Chat {
     const verdict = readReply({ content: message.content.filter(block => !(asked as unknown[]).includes(block)) }, this.port.isContentFree, text => this.seen.has(text))
     if (verdict.kind === 'no-verdict') this.port.debug(`no verdict: ${verdict.reason}`)
     const { findings, heard, remarks, refused } = await weigh(verdict, {
-      policy: setting.config.evidence, seen: this.seen, readFile: path => this.readFile(path),
+      policy: setting.config.evidence, seen: this.seen, readFile: path => this.port.readFile(path), hide: text => this.veil.text(text),
     })
     if (signal.aborted) return 'silent'
     for (const line of refused) this.port.debug(`note refused, ${line}`)
@@ -382,11 +382,6 @@ export class Chat {
 
   private pinned(): Pinned {
     return this.veil.value(this.port.pinned())
-  }
-
-  private async readFile(path: string): Promise<string | undefined> {
-    const text = await this.port.readFile(path)
-    return text === undefined ? undefined : this.veil.text(text)
   }
 
   private callOptions(signal: AbortSignal): CallOptions {

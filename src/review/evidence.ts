@@ -1,10 +1,11 @@
-// Whether a finding rests on what it quotes. Reads at most the one file that the finding names.
+// Whether a finding rests on what it quotes. Looks at most into the one file that the finding names.
 
 import type { Config } from '../config/schema.ts'
 import type { Evidence, Finding } from '../finding.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import { truncate } from '../text.ts'
-import { ENOUGH, Seen, substance, withoutPrefixes } from './seen.ts'
+import type { Quotable } from './proof-files.ts'
+import { ENOUGH, substance, withoutPrefixes } from './seen.ts'
 
 export { Seen } from './seen.ts'
 
@@ -14,6 +15,8 @@ export type EvidenceVerdict =
   /** One step less, without its evidence. `reason` is told to the reviewer. */
   | { readonly kind: 'lowered', readonly finding: Finding, readonly reason: string }
 
+type Look = (path: string) => Promise<Quotable | undefined>
+
 /** A shorter quote has to name something, and stand as whole words. */
 const LEAST = 3
 const PATH_TOLD = 120
@@ -21,13 +24,13 @@ const PATH_TOLD = 120
 /**
  * Judge what a finding quotes.
  * @param policy - config `evidence`: from which severity on a quote is needed.
- * @param readFile - the named file's present text, redacted, or undefined when it cannot be read inside the workspace.
+ * @param look - into the named file as it is now; undefined when it cannot be read inside the workspace.
  */
 export async function checkEvidence(
-  finding: Finding, policy: Config['evidence'], seen: Pick<Seen, 'has'>, readFile: (path: string) => Promise<string | undefined>,
+  finding: Finding, policy: Config['evidence'], seen: Quotable, look: Look,
 ): Promise<EvidenceVerdict> {
   const { evidence, ...unproved } = finding
-  const reason = evidence === undefined ? `a ${finding.severity} has to quote in \`evidence\` what proves it` : await examine(evidence, seen, readFile)
+  const reason = evidence === undefined ? `a ${finding.severity} has to quote in \`evidence\` what proves it` : await examine(evidence, seen, look)
   if (reason === undefined) return { kind: 'fine', finding }
   if (policy === 'off' || rank(finding.severity) < rank(policy)) return { kind: 'fine', finding: unproved }
   return { kind: 'lowered', finding: { ...unproved, severity: oneLess(finding.severity) }, reason }
@@ -38,26 +41,22 @@ function oneLess(severity: Severity): Severity {
 }
 
 /** Why the quote proves nothing, or undefined when it does. */
-async function examine(
-  { quote, path }: Evidence, seen: Pick<Seen, 'has'>, readFile: (path: string) => Promise<string | undefined>,
-): Promise<string | undefined> {
+async function examine({ quote, path }: Evidence, seen: Quotable, look: Look): Promise<string | undefined> {
   const readings = readingsOf(quote).filter(parts => parts.every(part => proves(part, parts.length > 1)))
   if (readings.length === 0) return 'its quote is too short to prove anything'
   if (readings.some(parts => parts.every(part => seen.has(part)))) return undefined
   const nowhere = 'its quote does not stand in what you were shown or have read'
   if (path === undefined) return nowhere
-  const text = await fileNamed(path, readFile)
-  if (text === undefined) return `${nowhere}, and there is no file \`${truncate(path, PATH_TOLD)}\` to look in`
-  const file = new Seen(Infinity)
-  file.add(text)
+  const file = await fileNamed(path, look)
+  if (file === undefined) return `${nowhere}, and there is no file \`${truncate(path, PATH_TOLD)}\` to look in`
   const found = readings.some(parts => parts.every(part => file.has(part) || seen.has(part)))
   return found ? undefined : `${nowhere}, nor in \`${truncate(path, PATH_TOLD)}\` as it is now`
 }
 
 /** Reviewers like to add the line to the path. */
-async function fileNamed(path: string, readFile: (path: string) => Promise<string | undefined>): Promise<string | undefined> {
+async function fileNamed(path: string, look: Look): Promise<Quotable | undefined> {
   const file = path.replace(LINE_REFERENCE, '')
-  return await readFile(path).catch(() => undefined) ?? (file === path || file === '' ? undefined : await readFile(file).catch(() => undefined))
+  return await look(path).catch(() => undefined) ?? (file === path || file === '' ? undefined : await look(file).catch(() => undefined))
 }
 
 const LINE_REFERENCE = /(?::\d+(?:[:-]\d+)*|#L\d+(?:-L?\d+)?|,? \(?lines? \d+(?:-\d+)?\)?)$/

@@ -2,7 +2,8 @@
 
 import type { Config } from '../config/schema.ts'
 import type { Finding } from '../finding.ts'
-import { checkEvidence, type Seen } from './evidence.ts'
+import { checkEvidence } from './evidence.ts'
+import { ProofFiles, type ProofPort, type Quotable } from './proof-files.ts'
 import { judgeAdvice } from './quarantine.ts'
 import type { Verdict } from './reply.ts'
 import type { HeardCall } from './tidy.ts'
@@ -18,27 +19,33 @@ export interface Weighed {
   readonly refused: readonly string[]
 }
 
-export interface Scales {
+export interface Scales extends ProofPort {
   readonly policy: Config['evidence']
-  readonly seen: Pick<Seen, 'has'>
-  /** A file of the workspace as it is now, or undefined. */
-  readFile(path: string): Promise<string | undefined>
+  readonly seen: Quotable
 }
 
+/** Notes of one reply that are looked at. */
+const FINDINGS_LIMIT = 8
+
 /** Judge each finding of a verdict by itself. */
-export async function weigh(verdict: Verdict, { policy, seen, readFile }: Scales): Promise<Weighed> {
+export async function weigh(verdict: Verdict, { policy, seen, ...port }: Scales): Promise<Weighed> {
   const heard: HeardCall[] = verdict.kind === 'silent' ? [] : [...verdict.calls]
   const findings: Finding[] = []
   const remarks: string[] = []
   const refused: string[] = []
-  for (const finding of verdict.kind === 'advice' ? verdict.findings : []) {
+  const files = new ProofFiles(port)
+  for (const [index, finding] of (verdict.kind === 'advice' ? verdict.findings : []).entries()) {
+    if (index >= FINDINGS_LIMIT) {
+      refused.push(`one of more than ${FINDINGS_LIMIT} in a reply: ${finding.note}`)
+      continue
+    }
     // An empty note only takes an older one back.
     const advice = finding.note === '' ? { kind: 'fine' as const } : judgeAdvice(finding.note)
     if (advice.kind === 'refuse') {
       refused.push(`${advice.reason}: ${finding.note}`)
       continue
     }
-    const weighed = finding.note === '' ? { kind: 'fine' as const, finding } : await checkEvidence(finding, policy, seen, readFile)
+    const weighed = finding.note === '' ? { kind: 'fine' as const, finding } : await checkEvidence(finding, policy, seen, path => files.look(path))
     findings.push(weighed.finding)
     if (weighed.kind === 'fine') continue
     const told = `Recorded as a ${weighed.finding.severity}: ${weighed.reason}.`

@@ -30,6 +30,11 @@ function seenOf(...texts: string[]): Seen {
   return seen
 }
 
+/** The file that any name means. */
+function inFile(text: string | undefined): () => Promise<Seen | undefined> {
+  return () => Promise.resolve(text === undefined ? undefined : seenOf(text))
+}
+
 function finding(severity: Severity, evidence?: Evidence | string): Finding {
   const proof = typeof evidence === 'string' ? { quote: evidence } : evidence
   return { note: 'The parser drops the last row.', severity, ...proof === undefined ? {} : { evidence: proof } }
@@ -38,7 +43,7 @@ function finding(severity: Severity, evidence?: Evidence | string): Finding {
 /** Whether a quote is found in what was shown, or in the file that is named. */
 async function isFound(quote: string, shown: string, file?: string): Promise<boolean> {
   const evidence = file === undefined ? { quote } : { quote, path: 'a.ts' }
-  return (await checkEvidence(finding('blocker', evidence), 'blocker', seenOf(shown), () => Promise.resolve(file))).kind === 'fine'
+  return (await checkEvidence(finding('blocker', evidence), 'blocker', seenOf(shown), inFile(file))).kind === 'fine'
 }
 
 describe('a finding that needs evidence', () => {
@@ -83,7 +88,7 @@ describe('a finding that needs evidence', () => {
       'its quote does not stand in what you were shown or have read, nor in `a.ts` as it is now',
     ],
   ])('is told plainly what is wrong with %s', async (_name, evidence, file, reason) => {
-    expect(await checkEvidence(finding('blocker', evidence), 'blocker', seenOf(SHOWN), () => Promise.resolve(file)))
+    expect(await checkEvidence(finding('blocker', evidence), 'blocker', seenOf(SHOWN), inFile(file)))
       .toMatchObject({ kind: 'lowered', reason })
   })
 })
@@ -94,7 +99,7 @@ describe('the named file', () => {
       const asked: string[] = []
       const verdict = await checkEvidence(finding('blocker', { quote: 'return rows', path }), 'blocker', new Seen(), (file) => {
         asked.push(file)
-        return Promise.resolve(file === 'src/a.ts' ? 'function f() {\n  return rows\n}' : undefined)
+        return inFile(file === 'src/a.ts' ? 'function f() {\n  return rows\n}' : undefined)()
       })
       expect(verdict.kind).toBe('fine')
       expect(asked[0]).toBe(path)

@@ -8,7 +8,10 @@ import { weigh, type Scales } from '../../src/review/weigh.ts'
 const seen = new Seen()
 seen.add('export function total(items) { return sum(items) }')
 
-const SCALES: Scales = { policy: 'blocker', seen, readFile: async path => path === 'a.ts' ? 'const rate = computeTheRate(0.9)' : undefined }
+const SCALES: Scales = {
+  policy: 'blocker', seen, hide: text => text.replace('hunter2', '[secret 1: password]'),
+  readFile: async path => path === 'a.ts' ? 'const rate = computeTheRate(0.9)\nconst pass = "hunter2" // rotate me' : undefined,
+}
 const PROVED = { quote: 'function total(items)' }
 const MADE_UP = { quote: 'function discount(items)' }
 const NOTE = 'The sum in src/cart.ts leaves the discount out.'
@@ -97,4 +100,43 @@ test('a file that cannot be read proves nothing and breaks nothing', async () =>
   const said = finding({ evidence: { quote: 'computeTheRate(0.9)', path: 'b.ts' } })
   const weighed = await weigh(called(said), { ...SCALES, readFile: () => Promise.reject(new Error('EACCES')) })
   expect(weighed.findings).toMatchObject([{ severity: 'concern' }])
+})
+
+describe('a quote of a file that was not shown', () => {
+  const quoting = (quote: string) => finding({ evidence: { quote, path: 'a.ts' } })
+
+  test('may name a secret as it is shown', async () => {
+    expect((await weigh(called(quoting('pass = "[secret 1: password]" // rotate me')), SCALES)).findings).toMatchObject([{ severity: 'blocker' }])
+  })
+
+  test('is no proof when it holds the secret itself: nobody showed it to the reviewer', async () => {
+    expect((await weigh(called(quoting('pass = "hunter2" // rotate me')), SCALES)).findings).toMatchObject([{ severity: 'concern' }])
+  })
+})
+
+describe('a reply with more notes than anybody can use', () => {
+  const many = (path: (index: number) => string) => called(...Array.from({ length: 50 }, (_, index) => (
+    finding({ note: `${NOTE} ${index}`, evidence: { quote: 'computeTheRate(0.9)', path: path(index) } })
+  )))
+
+  test('is heard up to a bound', async () => {
+    const weighed = await weigh(many(() => 'a.ts'), SCALES)
+    expect(weighed.findings).toHaveLength(8)
+    expect(weighed.findings.every(({ severity }) => severity === 'blocker')).toBe(true)
+    expect(weighed.refused).toHaveLength(42)
+  })
+
+  test('has each file read once, and few of them', async () => {
+    const read: string[] = []
+    const readFile = async (path: string) => {
+      read.push(path)
+      return 'const rate = computeTheRate(0.9)'
+    }
+    await weigh(many(index => `${index % 2}.ts`), { ...SCALES, readFile })
+    expect(read).toEqual(['0.ts', '1.ts'])
+    read.length = 0
+    const weighed = await weigh(many(index => `${index}.ts`), { ...SCALES, readFile })
+    expect(read).toEqual(['0.ts', '1.ts', '2.ts', '3.ts'])
+    expect(weighed.findings.map(({ severity }) => severity)).toEqual([...Array(4).fill('blocker'), ...Array(4).fill('concern')])
+  })
 })
