@@ -97,15 +97,19 @@ export function dshHome(env: Readonly<Record<string, string | undefined>>): stri
   return resolve(named.replace(/^~(?=$|[/\\])/, homedir()))
 }
 
+/** Lines on their way to stderr, which one listener watches over: many at once would look like a leak of listeners. */
+let writing = 0
+const ignore = () => {}
+
 /** A stderr that is closed or full must not cost the run its answer. */
 function toStderr(text: string): void {
-  const ignore = () => {}
-  process.stderr.on('error', ignore)
+  if (writing++ === 0) process.stderr.on('error', ignore)
+  const done = () => { if (--writing === 0) process.stderr.off('error', ignore) }
   try {
     // The error of a failed write is emitted behind its callback.
-    process.stderr.write(`dsh-advisor: ${printable(text)}\n`, () => { setImmediate(() => { process.stderr.off('error', ignore) }) })
+    process.stderr.write(`dsh-advisor: ${printable(text)}\n`, () => { setImmediate(done) })
   } catch {
-    process.stderr.off('error', ignore)
+    done()
   }
 }
 

@@ -47,12 +47,12 @@ async function threeReviews(scene: Scene): Promise<void> {
 describe('a review', () => {
   test('is one line with what was shown, looked up, replied and noted, its usage, cost, model and time', async () => {
     const scene = await startScene({ ...kept, fs: true })
-    await writeFile(join(scene.loop.cwd, 'a.txt'), 'alpha\n')
+    await writeFile(join(scene.loop.cwd, 'a.txt'), 'alphabetical\n')
     const run = scene.prompt('Read a.txt')
     await scene.step(0)
     await scene.reviewer.asked(0)
     scene.reviewer.answer(0, answer({ reasoning: 'Is it there?', calls: [call('read', { file_path: 'a.txt' })], usage }))
-    await scene.review(1, answer({ calls: [adviseCall('`a.txt` is empty.', 'concern', { quote: 'alpha', path: 'a.txt' })], usage }))
+    await scene.review(1, answer({ calls: [adviseCall('`a.txt` is empty.', 'concern', { quote: 'alphabetical', path: 'a.txt' })], usage }))
     const [line, ...others] = await reviews(scene.loop, scene.agent, 1)
     expect(others).toEqual([])
     expect(line).toEqual({
@@ -64,7 +64,7 @@ describe('a review', () => {
         { text: '', reasoning: 'Is it there?', calls: [{ name: 'read', arguments: '{"file_path":"a.txt"}', answer: expect.stringContaining('alpha') as string }] },
         { text: '', calls: [expect.objectContaining({ name: 'advise' })] },
       ],
-      notes: [{ id: 1, severity: 'concern', text: '`a.txt` is empty.', evidence: { quote: 'alpha', path: 'a.txt' } }],
+      notes: [{ id: 1, severity: 'concern', text: '`a.txt` is empty.', evidence: { quote: 'alphabetical', path: 'a.txt' } }],
       model: 'mock/reviewer', usage: { input: 2000, output: 100, cacheRead: 600, cacheWrite: 40, reasoning: 14 },
       cost: { amount: expect.closeTo(2 * COST, 12) as number, currency: 'USD' }, ms: expect.any(Number) as number,
     })

@@ -58,6 +58,14 @@ async function startLoop(options: Partial<LoopOptions>): Promise<Loop> {
   return loop
 }
 
+/** Nothing is locked to root: until the test is over, this process and its children are anyone. */
+async function asAnyone(loop: Loop): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  await chmod(loop.home, 0o755)
+  process.seteuid!(65_534)
+  onTestFinished(() => process.seteuid!(0))
+}
+
 /** A workspace with files, an agent in it and its toolbox. */
 async function bench(files: Files, options: Partial<LoopOptions> = {}): Promise<Bench> {
   const loop = await startLoop({ fs: true, tools: false, ...options })
@@ -199,9 +207,10 @@ describe('read', () => {
     for (const [args, expected] of cases) expect(await it.said('read', args), JSON.stringify(args)).toMatch(expected)
   })
 
-  it.runIf(process.getuid?.() !== 0)('says that it has no permission', async () => {
+  it('says that it has no permission', async () => {
     const it = await bench({ 'locked.txt': 'x' })
     await chmod(join(it.loop.cwd, 'locked.txt'), 0)
+    await asAnyone(it.loop)
     expect(await it.said('read', { file_path: 'locked.txt' })).toMatch(/^\[failed: no permission: /)
   })
 
@@ -306,10 +315,11 @@ describe('grep', () => {
     await it.loop.until(() => it.clock.pending.length === 0, 'no timer is left')
   }, 30_000)
 
-  it.runIf(process.getuid?.() !== 0)('searches the rest when a folder cannot be read, and never calls that a whole search', async () => {
+  it('searches the rest when a folder cannot be read, and never calls that a whole search', async () => {
     const it = await bench({ 'a.txt': 'needle', 'locked/b.txt': 'needle' })
     await chmod(join(it.loop.cwd, 'locked'), 0)
     onTestFinished(() => chmod(join(it.loop.cwd, 'locked'), 0o755))
+    await asAnyone(it.loop)
     expect(await it.said('grep', { pattern: 'needle' })).toBe('1 match\na.txt\n1: needle\n[cut: not everything could be read: locked: Permission denied]')
     expect(await it.said('grep', { pattern: 'haystack' })).toBe('nothing to show, but not everything was seen\n[cut: not everything could be read: locked: Permission denied]')
   })

@@ -44,7 +44,7 @@ describe('arguments', () => {
 
 it('tells the model the parameters of the host in words of its own, also those it does not know', () => {
   expect(tellOf('read', SCHEMA)).toEqual({
-    name: 'read', description: 'Read a text file of the workspace, with line numbers.',
+    name: 'read', description: 'Read a text file.',
     parameters: {
       type: 'object',
       properties: { file_path: { type: 'string' }, offset: { type: 'number', description: 'first line, from 1' }, extra: { type: 'boolean' } },
