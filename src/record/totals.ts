@@ -2,6 +2,7 @@
 // was written by whoever could, and is checked.
 
 import type { TokenUsage } from '@deepseek-ai/dsh-llm'
+import { isMapping } from '../mapping.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import type { Money } from './prices.ts'
 
@@ -105,18 +106,18 @@ export function tokensIn({ input, output, cacheRead, cacheWrite }: Usage): numbe
 
 /** Read totals from parsed JSON; undefined when they are none. What is missing counts as nothing. */
 export function readTotalsValue(value: unknown): Totals | undefined {
-  if (!isRecord(value)) return undefined
+  if (!isMapping(value)) return undefined
   const totals = emptyTotals()
   if (!fill(totals.counts, value.counts)) return undefined
   const [models, outcomes] = [value.models ?? {}, value.outcomes ?? {}]
-  if (!isRecord(models) || !isRecord(outcomes)) return undefined
+  if (!isMapping(models) || !isMapping(outcomes)) return undefined
   for (const severity of SEVERITIES) if (!fill(totals.outcomes[severity], outcomes[severity])) return undefined
   for (const [model, read] of Object.entries(models)) {
-    if (!isRecord(read)) return undefined
+    if (!isMapping(read)) return undefined
     const of = modelOf(totals, model)
     const amounts = read.cost ?? {}
     const heads = { calls: 0, unreported: 0, unpriced: 0 }
-    if (!fill(heads, read) || !fill(of.tokens, read.tokens) || !isRecord(amounts)) return undefined
+    if (!fill(heads, read) || !fill(of.tokens, read.tokens) || !isMapping(amounts)) return undefined
     Object.assign(of, heads)
     for (const [currency, amount] of Object.entries(amounts)) {
       if (!isAmount(amount)) return undefined
@@ -162,16 +163,12 @@ function addCost(cost: Record<string, number>, currency: string, amount: number)
 /** Copy the counts of `from` over those of `to`; false when one of them is no count. */
 function fill(to: Record<string, number>, from: unknown): boolean {
   if (from === undefined) return true
-  if (!isRecord(from)) return false
+  if (!isMapping(from)) return false
   return Object.keys(to).every((key) => {
     const value = Object.hasOwn(from, key) ? from[key] : 0
     to[key] = isAmount(value) ? value : 0
     return isAmount(value)
   })
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isAmount(value: unknown): value is number {

@@ -3,6 +3,7 @@
 import { createAssistantMessage } from '@deepseek-ai/dsh-llm'
 import type { AssistantMessage, ContentBlock } from '@deepseek-ai/dsh-llm'
 import type { Finding } from '../finding.ts'
+import { isMapping } from '../mapping.ts'
 import { textOf } from '../observe/entry.ts'
 import { truncate } from '../text.ts'
 import type { AnsweredCall } from './conversation.ts'
@@ -63,7 +64,7 @@ function smallArguments(json: string): object {
 function objectIn(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+    return isMapping(value) ? value : undefined
   } catch {
     return undefined
   }

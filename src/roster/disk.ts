@@ -1,7 +1,9 @@
 // The few calls that the roster makes to the file system, and how bytes become text. Knows no WATCHDOG rule.
 
+import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, realpath, stat } from 'node:fs/promises'
+import { chmod, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 /** Bytes of one file that are read. */
 export const FILE_LIMIT = 64 * 1024
@@ -45,6 +47,36 @@ export const systemDisk: Disk = {
       await file.close()
     }
   },
+}
+
+/**
+ * Put a file in its place whole: written beside it and moved, so that no reader and no crash ever sees a half of it.
+ * @param mode - of the file; without it, what a new file gets.
+ * @param mayReplace - asked last, when all but the move is done.
+ * @returns whether it was put there.
+ * @throws what the file system says; then nothing was changed.
+ */
+export async function putWhole(
+  path: string, bytes: Uint8Array, mode: number | undefined, mayReplace: () => Promise<boolean> = async () => true,
+): Promise<boolean> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`)
+  try {
+    const file = await open(draft, 'wx', mode ?? 0o644)
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    // The process's mask has narrowed the mode above, maybe of the owner's own bits.
+    if (mode !== undefined) await chmod(draft, mode)
+    if (!await mayReplace()) return false
+    await rename(draft, path)
+    return true
+  } finally {
+    // Gone already when it took the file's place.
+    await rm(draft, { force: true }).catch(() => {})
+  }
 }
 
 /** Text with `\n` for line breaks, or why there is none. `cut` when bytes beyond the limit were left out. */

@@ -1,11 +1,9 @@
 // A roster file on disk while it is edited: read whole, written whole or not at all, and only if nobody else has written it meanwhile.
 
-import { constants } from 'node:fs'
-import { chmod, lstat, mkdir, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises'
+import { lstat, mkdir, readFile, realpath, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { randomUUID } from 'node:crypto'
 import { errorMessage } from '../text.ts'
-import { FILE_LIMIT } from './disk.ts'
+import { FILE_LIMIT, putWhole } from './disk.ts'
 import { isInside } from './paths.ts'
 
 /** A file as it was read. One that is not there yet is an empty text. */
@@ -55,18 +53,9 @@ export async function openToEdit(path: string, fence: string | undefined): Promi
 export async function saveEdited(file: OpenFile, text: string): Promise<Saving> {
   const bytes = Buffer.from(text, 'utf8')
   if (file.bytes?.equals(bytes) === true) return { kind: 'saved' }
-  const draft = join(dirname(file.real), `.${basename(file.real)}.${randomUUID()}.tmp`)
   return ifUntouched(file, async () => {
     await mkdir(dirname(file.real), { recursive: true })
-    try {
-      await write(draft, bytes, file.mode)
-      if (!await isUntouched(file)) return CHANGED
-      await rename(draft, file.real)
-      return { kind: 'saved' }
-    } finally {
-      // Gone already when it took the file's place.
-      await unlink(draft).catch(() => {})
-    }
+    return await putWhole(file.real, bytes, file.mode, () => isUntouched(file)) ? { kind: 'saved' } : CHANGED
   })
 }
 
@@ -92,18 +81,6 @@ async function isUntouched(file: OpenFile): Promise<boolean> {
   if (await resolve(file.path) !== file.real) return false
   const now = await readFile(file.real).catch(ifAbsent)
   return now === undefined || file.bytes === undefined ? now === file.bytes : now.equals(file.bytes)
-}
-
-async function write(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
-  const handle = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, mode ?? 0o644)
-  try {
-    await handle.writeFile(bytes)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  // The process's mask does not apply to a file that was there before.
-  if (mode !== undefined) await chmod(path, mode)
 }
 
 /** The real path, also of a file that is not there yet; none for a link that leads nowhere. */

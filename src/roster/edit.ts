@@ -3,9 +3,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Alias, type Document, type YAMLMap, type YAMLSeq } from 'yaml'
+import { isMapping } from '../mapping.ts'
 import type { Entry, Value } from './edit-render.ts'
 import { appendItem, findPair, firstKey, removeItem, removeKey, setKey, splice, type Source, type Splice } from './edit-splice.ts'
-import { isMapping } from './entry.ts'
 
 /** One change. An advisor is named by its place in the file's list, from 0. */
 export type Edit =

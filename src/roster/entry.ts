@@ -3,6 +3,7 @@
 
 import { parseSelector } from '../config/environment.ts'
 import { fields } from '../config/schema.ts'
+import { isMapping } from '../mapping.ts'
 import { printable, truncate } from '../text.ts'
 import type { Advisor } from './advisor.ts'
 
@@ -69,11 +70,6 @@ export function allowed(key: EntryKey): string {
 export function slugOf(name: string): string {
   const words = name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
   return [...words].slice(0, ENTRY_LIMITS.name).join('').replace(/^-|-$/g, '') || 'advisor'
-}
-
-/** Whether YAML gave a mapping. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A value in few words, safe to show. */

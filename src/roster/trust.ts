@@ -1,11 +1,11 @@
 // What the user trusted by `/advisor trust`, and which folders they trust altogether. Grants nothing by itself.
 
-import { createHash, randomUUID } from 'node:crypto'
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
+import { isMapping } from '../mapping.ts'
 import type { TrustRequest } from './advisor.ts'
-import { systemDisk } from './disk.ts'
-import { isMapping } from './entry.ts'
+import { putWhole, systemDisk } from './disk.ts'
 import { expandHome, isInside } from './paths.ts'
 
 /** Bytes of the memory that are read; what is longer is not ours. */
@@ -71,25 +71,10 @@ export class TrustStore {
     }
   }
 
-  /** Written beside and moved into place, so that no reader and no crash ever sees a half of it. */
   private async save(trusted: ReadonlyMap<string, string>): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 })
-    const draft = `${this.path}.${randomUUID()}`
-    try {
-      const file = await open(draft, 'wx', 0o600)
-      try {
-        await file.writeFile(`${JSON.stringify({ version: 1, trusted: Object.fromEntries(trusted) }, null, 2)}\n`)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      // The mode above is narrowed by the umask, which may not leave the owner's own bits.
-      await chmod(draft, 0o600)
-      await rename(draft, this.path)
-    } catch (error) {
-      await rm(draft, { force: true })
-      throw error
-    }
+    const memory = { version: 1, trusted: Object.fromEntries(trusted) }
+    await putWhole(this.path, Buffer.from(`${JSON.stringify(memory, null, 2)}\n`), 0o600)
   }
 }
 

@@ -1,9 +1,10 @@
 // One advisor's entry in the question dialog: what it says now, and which key to change.
 
 import type { Config } from '../config/schema.ts'
+import { isMapping } from '../mapping.ts'
 import type { Draft } from '../roster/edit-draft.ts'
 import type { Value } from '../roster/edit-render.ts'
-import { allowed, ENTRY_KEYS, isMapping, readEntry, READ_ONLY_TOOLS, slugOf, type EntryKey, type SettingKey } from '../roster/entry.ts'
+import { allowed, ENTRY_KEYS, readEntry, READ_ONLY_TOOLS, slugOf, type EntryKey, type SettingKey } from '../roster/entry.ts'
 import { truncate } from '../text.ts'
 import type { Choice, Dialog } from './ask.ts'
 import { askModel, askNewText, askText, askTools, askValue, judgeValue, words, type OfferedModel } from './configure-values.ts'

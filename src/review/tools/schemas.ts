@@ -2,6 +2,7 @@
 // part of every request.
 
 import type { ToolSchema } from '@deepseek-ai/dsh-llm'
+import { isMapping } from '../../mapping.ts'
 import type { Reading } from './registry.ts'
 
 interface Told {
@@ -56,7 +57,7 @@ export type Arguments =
 export function parseArguments(json: string): Arguments {
   try {
     const value: unknown = json.trim() === '' ? {} : JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { kind: 'arguments', value: value as Record<string, unknown> }
+    if (isMapping(value)) return { kind: 'arguments', value }
   } catch {
     return { kind: 'bad', reason: 'the arguments are not valid JSON' }
   }
