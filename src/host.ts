@@ -2,9 +2,10 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
+import { expandHome } from './paths.ts'
 import { printable } from './text.ts'
 
 /** The host's service that only a headless run has. */
@@ -93,8 +94,7 @@ export function hostOf(ctx: Context): Host {
 
 /** The folder of the host's own files, absolute: `$DSH_HOME`, or `.dsh` in the user's home. As the host itself resolves it. */
 export function dshHome(env: Readonly<Record<string, string | undefined>>): string {
-  const named = env.DSH_HOME?.trim() ? env.DSH_HOME : join(homedir(), '.dsh')
-  return resolve(named.replace(/^~(?=$|[/\\])/, homedir()))
+  return resolve(expandHome(env.DSH_HOME?.trim() ? env.DSH_HOME : '~/.dsh', homedir()))
 }
 
 /** Lines on their way to stderr, which one listener watches over: many at once would look like a leak of listeners. */

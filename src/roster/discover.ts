@@ -1,7 +1,7 @@
 // Which folders may hold WATCHDOG files, in which order, and how far what stands there may reach. Opens none of them.
 
 import { basename, dirname, join, resolve } from 'node:path'
-import { isInside } from './paths.ts'
+import { isInside } from '../paths.ts'
 import type { View } from './view.ts'
 
 export interface Places {

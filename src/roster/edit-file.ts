@@ -2,9 +2,9 @@
 
 import { lstat, mkdir, readFile, realpath, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { isInside } from '../paths.ts'
 import { errorMessage } from '../text.ts'
 import { FILE_LIMIT, putWhole } from './disk.ts'
-import { isInside } from './paths.ts'
 
 /** A file as it was read. One that is not there yet is an empty text. */
 export interface OpenFile {

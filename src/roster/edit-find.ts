@@ -1,9 +1,9 @@
 // Which roster files a user may edit from a session: those that count there, and those that would be made.
 
 import { dirname, join } from 'node:path'
+import { isInside, shownPath } from '../paths.ts'
 import { survey, type Places, type Site } from './discover.ts'
 import { systemDisk } from './disk.ts'
-import { isInside, shownPath } from './paths.ts'
 import { isTrusted, trustedFolders } from './trust.ts'
 import { View } from './view.ts'
 

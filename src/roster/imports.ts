@@ -2,10 +2,10 @@
 // token and is said; what is not there keeps it without a word, for not every `@word` is meant as one.
 
 import { dirname, resolve } from 'node:path'
+import { expandHome, shownPath } from '../paths.ts'
 import { printable, truncate } from '../text.ts'
 import type { Ground, Site } from './discover.ts'
 import { FILE_LIMIT } from './disk.ts'
-import { expandHome, shownPath } from './paths.ts'
 import { cutAfter } from './guidance.ts'
 import { findImports } from './tokens.ts'
 import type { View } from './view.ts'

@@ -2,6 +2,7 @@
 // What they come to together is decided elsewhere.
 
 import { join } from 'node:path'
+import { shownPath } from '../paths.ts'
 import type { RosterFile, TrustRequest } from './advisor.ts'
 import type { Ground, Site } from './discover.ts'
 import { FILE_LIMIT } from './disk.ts'
@@ -10,7 +11,6 @@ import { cutAfter, harmless, type Part } from './guidance.ts'
 import { Importer } from './imports.ts'
 import { requestsOf, type RosterSource } from './merge.ts'
 import { parseRoster, type PlacedEntry } from './parse.ts'
-import { shownPath } from './paths.ts'
 import type { Opened, View } from './view.ts'
 
 /** Names in a folder; of two rosters the later wins. */

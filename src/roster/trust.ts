@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { isMapping } from '../mapping.ts'
+import { expandHome, isInside } from '../paths.ts'
 import type { TrustRequest } from './advisor.ts'
 import { putWhole, systemDisk } from './disk.ts'
-import { expandHome, isInside } from './paths.ts'
 
 /** Bytes of the memory that are read; what is longer is not ours. */
 const MEMORY_LIMIT = 256 * 1024

@@ -1,8 +1,8 @@
 // One load's view of the disk: what it looked at is remembered, so that the next load can ask whether anything changed, and
 // what it read is kept as long as it is needed. Opens regular files inside their fences only. Knows no WATCHDOG rule.
 
+import { isInside } from '../paths.ts'
 import { decode, FILE_LIMIT, type Decoded, type Disk } from './disk.ts'
-import { isInside } from './paths.ts'
 
 /** What stands at a path. */
 export type Look =

@@ -1,6 +1,7 @@
 // Where a path of the reviewer's may lead: inside the session's folder, links followed. Decides about paths; opens no file.
 
 import type { PlatformPath } from 'node:path'
+import { isInside } from '../../paths.ts'
 import { printable, truncate } from '../../text.ts'
 
 /** The disk, as far as confinement needs it. */
@@ -43,7 +44,7 @@ export async function locate(asked: string, root: Root, disk: Disk): Promise<Pla
   for (let at = absolute; ; at = path.dirname(at)) {
     const found = await resolveLinks(at, disk)
     if (found.kind === 'real') {
-      if (!isInside(root.real, found.path, path)) return outside
+      if (!isInside(found.path, root.real, path)) return outside
       if (missing) return { kind: 'missing', reason: `there is no ${quote(asked)}` }
       return { kind: 'inside', real: found.path, shown: showPath(root.real, found.path, path) }
     }
@@ -51,12 +52,6 @@ export async function locate(asked: string, root: Root, disk: Disk): Promise<Pla
     missing = true
     if (path.dirname(at) === at) return outside
   }
-}
-
-/** Whether `target` is `folder` or below it. Both with links followed. A name that only starts with `..` is inside. */
-export function isInside(folder: string, target: string, path: PlatformPath): boolean {
-  const relative = path.relative(folder, target)
-  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative)
 }
 
 /** A path below the root as it is shown. */

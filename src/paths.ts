@@ -1,12 +1,15 @@
 // Rules about paths that touch no disk.
 
-import { isAbsolute, join, relative, sep } from 'node:path'
-import { printable } from '../text.ts'
+import nodePath, { join, relative, sep, type PlatformPath } from 'node:path'
+import { printable } from './text.ts'
 
-/** Whether a path is a folder or lies below it. Both absolute; whoever decides about access passes real paths. */
-export function isInside(path: string, folder: string): boolean {
+/**
+ * Whether a path is a folder or lies below it; a name that only begins with `..` does. Both absolute; whoever decides about
+ * access passes real paths.
+ */
+export function isInside(path: string, folder: string, { relative, sep, isAbsolute }: PlatformPath = nodePath): boolean {
   const way = relative(folder, path)
-  return way === '' || way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 /** `~` and `~/…` in words of the file system. */
