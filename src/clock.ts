@@ -46,6 +46,12 @@ export async function orAborted(work: Promise<unknown>, signal: AbortSignal): Pr
   }
 }
 
+/** The day by the machine's own calendar, as `2026-12-01`. */
+export function localDay(at: number): string {
+  const date = new Date(at)
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(part => String(part).padStart(2, '0')).join('-')
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (ms, signal) => new Promise((resolve) => {

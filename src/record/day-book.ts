@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../clock.ts'
+import { localDay, type Clock } from '../clock.ts'
 import type { Severity } from '../severity.ts'
 import type { OpenToAppend } from './append-file.ts'
 import type { Book, Charge } from './ledger.ts'
@@ -106,10 +106,4 @@ export class DayBook implements Book {
     const { name, day, totals, writtenAt } = this
     this.lines.append(() => `{"v":1,"run":"${name}","day":"${day}","at":${writtenAt},"totals":${JSON.stringify(totals)},"kind":"day"}`)
   }
-}
-
-/** The day by the machine's own calendar, as `2026-12-01`. */
-export function localDay(at: number): string {
-  const date = new Date(at)
-  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(part => String(part).padStart(2, '0')).join('-')
 }

@@ -3,6 +3,7 @@
 import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { localDay } from '../clock.ts'
 import { errorMessage } from '../text.ts'
 
 export type Written =
@@ -52,5 +53,5 @@ async function write(folder: string, name: string, ending: string, text: string)
 export function timeInName(at: number): string {
   const date = new Date(at)
   const two = (value: number) => String(value).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}-${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`
+  return `${localDay(at)}-${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`
 }
