@@ -189,7 +189,7 @@ export class AdvisedSession {
     const observed = this.fold.push(event)
     if (event.type === 'plan/mode' && this.fold.planMode) this.learnPlanRules()
     if (observed?.kind === 'update') {
-      this.record.observe(observed.update.entries)
+      this.record.observe(observed.update.entries, observed.update.boundary === 'turn')
       live.offer(observed.update)
     }
     if (observed?.kind === 'rewritten') live.reset(this.present())

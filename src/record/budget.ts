@@ -71,20 +71,21 @@ export class SessionBudget {
   /** The user lets the session spend a whole budget more than it has. */
   grant(spent: ModelTotals): void {
     this.granted = spent
-    this.limits = ''
+    this.told = ''
   }
 
-  /** {@link judgeBudget} with what was granted; `unchecked` is given once, `news` once for the same limits. */
+  /** {@link judgeBudget} with what was granted; `unchecked` is given once, `news` once until larger limits let a call pass. */
   judge(budget: Budget, spent: ModelTotals, next: Estimate): BudgetVerdict {
     const limits = this.limitsOf(budget)
     this.limits = JSON.stringify(limits)
-    if (this.told !== this.limits) this.told = ''
     const verdict = judge(limits, spent, next)
     if (verdict.kind === 'exhausted') {
       const isNews = this.told === ''
       this.told = this.limits
       return isNews ? { ...verdict, news: true } : verdict
     }
+    // A smaller call than the one that met the limits is no news of them.
+    if (this.told !== this.limits) this.told = ''
     if (verdict.unchecked === undefined || this.toldUnchecked) return { kind: 'fine' }
     this.toldUnchecked = true
     return verdict

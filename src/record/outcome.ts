@@ -59,9 +59,12 @@ export function pursue(text: string, paths: readonly string[] = []): Outcome {
   return { kind: 'open', pursuit }
 }
 
-/** Look at one more step of the primary, after the note was delivered. */
-export function judgeStep({ paths, words, steps: before }: Pursuit, entries: readonly Entry[]): Outcome {
-  const steps = before + 1
+/**
+ * Look at what the primary did next, after the note was delivered: a step, or what stood at the end of its turn.
+ * @param isOver - its turn ended with it.
+ */
+export function judgeStep({ paths, words, steps: before }: Pursuit, entries: readonly Entry[], isOver: boolean): Outcome {
+  const steps = before + (entries.some(({ kind }) => kind !== 'end') ? 1 : 0)
   for (const entry of entries) {
     if (entry.kind !== 'tool') continue
     const texts = textsOf(entry)
@@ -71,7 +74,7 @@ export function judgeStep({ paths, words, steps: before }: Pursuit, entries: rea
   }
   const end = entries.find(entry => entry.kind === 'end')
   if (end !== undefined && end.reason.kind !== 'completed') return { kind: 'unknown', reason: `the turn ended: ${end.reason.kind}` }
-  if (end !== undefined) return { kind: 'ignored', reason: 'the agent answered without touching it', steps }
+  if (isOver) return { kind: 'ignored', reason: 'the agent answered without touching it', steps }
   if (steps >= GIVE_UP_AFTER) return { kind: 'ignored', reason: `${steps} steps did not touch it`, steps }
   return { kind: 'open', pursuit: { paths, words, steps } }
 }

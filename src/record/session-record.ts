@@ -111,10 +111,10 @@ export class SessionRecord {
     if (outcome.kind === 'open') this.pursuits.set(note.id, { note, slugs, pursuit: outcome.pursuit })
   }
 
-  /** What the agent did in one update, held against the notes it has read. */
-  observe(entries: readonly Entry[]): void {
+  /** What the agent did in one update, held against the notes it has read. @param isOver - its turn ended with it. */
+  observe(entries: readonly Entry[], isOver: boolean): void {
     for (const [id, { note, slugs, pursuit }] of this.pursuits) {
-      const outcome = judgeStep(pursuit, entries)
+      const outcome = judgeStep(pursuit, entries, isOver)
       if (outcome.kind === 'open') this.pursuits.set(id, { note, slugs, pursuit: outcome.pursuit })
       else this.pursuits.delete(id)
       if (outcome.kind === 'touched' || outcome.kind === 'ignored') this.judged(note, slugs, outcome.kind)

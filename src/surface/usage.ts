@@ -12,7 +12,9 @@ export async function usageText(session: AdvisedSession): Promise<string> {
   const { ledger } = record
   await record.reread()
   const [whole, helped, today] = [ledger.whole(), record.bySubagents(), await record.today()]
-  const slugs = ledger.advisors
+  // In the order of the roster, and then those that were in it once.
+  const known = new Set(ledger.advisors)
+  const slugs = [...session.advisors.all.flatMap(({ slug }) => known.delete(slug) ? slug : []), ...known]
   const nameOf = (slug: string) => session.advisors.all.find(advisor => advisor.slug === slug)?.name ?? slug
   const budget = record.budgetText(session.resolve().config.budget)
   return [

@@ -63,6 +63,14 @@ describe('a grant', () => {
   })
 })
 
+test('a grant that is too small for the next call is told again: the user has just asked for it', () => {
+  const budget = new SessionBudget()
+  const judge = () => budget.judge({ tokens: 10 }, spent({ input: 5 }), next(50))
+  expect([judge(), judge()]).toMatchObject([{ news: true }, { kind: 'exhausted' }])
+  budget.grant(spent({ input: 5 }))
+  expect(judge()).toMatchObject({ kind: 'exhausted', news: true })
+})
+
 describe('a budget that is reached', () => {
   const over = (budget: SessionBudget, tokens = 100) => budget.judge({ tokens }, spent({ input: 1_000 }), next(1))
 
@@ -75,16 +83,24 @@ describe('a budget that is reached', () => {
     expect(budget.isSpent).toBe(true)
   })
 
-  test('is news again after a grant, and after another budget was set', () => {
+  test('is no news when the budget is set to what is spent as well', () => {
+    const budget = new SessionBudget()
+    over(budget, 200)
+    expect(over(budget, 100)).not.toHaveProperty('news')
+    expect(over(budget, 900)).not.toHaveProperty('news')
+    expect(budget.isSpent).toBe(true)
+  })
+
+  test('is news again when a grant or a larger budget was spent as well', () => {
     const budget = new SessionBudget()
     over(budget)
-    budget.grant(spent({ input: 500 }))
+    budget.grant(spent({ input: 950 }))
     expect(budget.isSpent).toBe(false)
-    expect(over(budget)).toMatchObject({ news: true })
-    expect(over(budget, 200)).toMatchObject({ news: true })
+    expect(over(budget)).toEqual({ kind: 'fine' })
+    expect(budget.judge({ tokens: 100 }, spent({ input: 1_050 }), next(1))).toMatchObject({ news: true })
     expect(over(budget, 5_000)).toEqual({ kind: 'fine' })
     expect(budget.isSpent).toBe(false)
-    expect(over(budget, 200)).toMatchObject({ news: true })
+    expect(budget.judge({ tokens: 5_000 }, spent({ input: 9_000 }), next(1))).toMatchObject({ news: true })
   })
 })
 

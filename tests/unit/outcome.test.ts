@@ -8,7 +8,10 @@ const tool = (args: unknown, changes: Partial<Extract<Entry, { kind: 'tool' }>> 
   kind: 'tool', seq: 1, name: 'bash', args: typeof args === 'string' ? args : JSON.stringify(args), outcome: 'ok', output: '', diffs: [], ...changes,
 })
 const said = (text: string): Entry => ({ kind: 'agent', seq: 1, text, reasoning: '', interrupted: false })
-const ended = (kind: 'completed' | 'max-tokens'): Entry => ({ kind: 'end', seq: 2, reason: { kind } })
+/** The end of a turn that broke off; one that ends well leaves no entry. */
+const ended: Entry = { kind: 'end', seq: 2, reason: { kind: 'max-tokens' } }
+/** The end of a turn, with what stood there. */
+const over = (...entries: readonly Entry[]) => ({ entries, isOver: true })
 
 function begun(note: string, paths: readonly string[] = []): Pursuit {
   const outcome = pursue(note, paths)
@@ -16,9 +19,12 @@ function begun(note: string, paths: readonly string[] = []): Pursuit {
   return outcome.pursuit
 }
 
-function follow(note: string, ...steps: (readonly Entry[])[]): Outcome {
+function follow(note: string, ...steps: (readonly Entry[] | ReturnType<typeof over>)[]): Outcome {
   let outcome: Outcome = pursue(note)
-  for (const entries of steps) if (outcome.kind === 'open') outcome = judgeStep(outcome.pursuit, entries)
+  for (const step of steps) {
+    const { entries, isOver } = 'isOver' in step ? step : { entries: step, isOver: false }
+    if (outcome.kind === 'open') outcome = judgeStep(outcome.pursuit, entries, isOver)
+  }
   return outcome
 }
 
@@ -62,7 +68,7 @@ describe('a step touches it', () => {
   })
 
   test('and the reason says with what', () => {
-    expect(follow('src/a.ts is wrong', [], [said('ok'), tool({ path: 'src/a.ts' }, { name: 'edit' })]))
+    expect(follow('src/a.ts is wrong', [said('hm')], [said('ok'), tool({ path: 'src/a.ts' }, { name: 'edit' })]))
       .toEqual({ kind: 'touched', reason: 'edit names src/a.ts', steps: 2 })
   })
 })
@@ -87,16 +93,16 @@ describe('it ends', () => {
   })
 
   test('as ignored with the answer', () => {
-    expect(follow('src/a.ts is wrong', [said('done'), ended('completed')]))
+    expect(follow('src/a.ts is wrong', [said('done')], over()))
       .toEqual({ kind: 'ignored', reason: 'the agent answered without touching it', steps: 1 })
   })
 
   test('as unknown when the turn broke off', () => {
-    expect(follow('src/a.ts is wrong', [ended('max-tokens')])).toEqual({ kind: 'unknown', reason: 'the turn ended: max-tokens' })
+    expect(follow('src/a.ts is wrong', over(ended))).toEqual({ kind: 'unknown', reason: 'the turn ended: max-tokens' })
   })
 
   test('as touched when the last step touched it', () => {
-    expect(follow('src/a.ts is wrong', [tool({ path: 'src/a.ts' }), ended('max-tokens')])).toMatchObject({ kind: 'touched' })
+    expect(follow('src/a.ts is wrong', over(tool({ path: 'src/a.ts' }), ended))).toMatchObject({ kind: 'touched' })
   })
 })
 

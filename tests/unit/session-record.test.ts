@@ -235,10 +235,10 @@ describe('what became of a note', () => {
     const record = open()
     record.noted(NOTE, ['a', 'b'])
     record.settled(NOTE, ['a', 'b'], 'delivered at step 1.2', true)
-    record.observe(step('src/b.ts'))
+    record.observe(step('src/b.ts'), false)
     expect(outcome(record)).toMatchObject({ notes: 1, touched: 0, ignored: 0 })
-    record.observe(step('src/a.ts'))
-    record.observe(step('src/a.ts'))
+    record.observe(step('src/a.ts'), false)
+    record.observe(step('src/a.ts'), false)
     expect(outcome(record)).toMatchObject({ notes: 1, touched: 1, ignored: 0 })
     await record.dispose()
     for (const file of ['__advisor.a.jsonl', '__advisor.b.jsonl']) {
@@ -250,7 +250,7 @@ describe('what became of a note', () => {
     const record = open()
     record.noted(NOTE, ['a'])
     record.settled(NOTE, ['a'], 'kept', false)
-    record.observe(step('src/a.ts'))
+    record.observe(step('src/a.ts'), false)
     expect(outcome(record)).toMatchObject({ notes: 1, touched: 0 })
   })
 
@@ -258,7 +258,8 @@ describe('what became of a note', () => {
     const record = open()
     record.noted(NOTE, ['a'])
     record.settled(NOTE, ['a'], 'delivered', true)
-    record.observe([{ kind: 'end', seq: 1, reason: { kind: 'completed' } } as unknown as Entry])
+    record.observe(step('src/b.ts'), false)
+    record.observe([], true)
     expect(outcome(record)).toMatchObject({ touched: 0, ignored: 1 })
   })
 
