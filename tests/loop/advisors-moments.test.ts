@@ -273,7 +273,7 @@ test('the status has a line for each, and the totals of all below them', async (
   const lines = (await round.scene.advisor('status')).split('\n')
   expect(lines[0]).toBe('Advisor: running')
   expect(lines[1]).toMatch(/^Arch: running; mock\/arch, effort low; pending 0 updates; reviews 1 \(0 silent, .*1 note/)
-  expect(lines[2]).toMatch(/^Ops: running; mock\/ops, effort low; 1 update, reviewing pending; reviews 0 /)
+  expect(lines[2]).toMatch(/^Ops: running; mock\/ops, effort low; pending 1 update, reviewing; reviews 0 /)
   expect(lines[3]).toMatch(/^Docs: off \(`enabled` is false\)/)
   expect(lines[4]).toBe('Pending: 1 update, reviewing')
   await round.review('ops', 0, fail({ code: 'AUTH', status: 401 }))
