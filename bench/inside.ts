@@ -14,6 +14,7 @@ export type Presence = 'absent' | 'off' | 'on'
 export interface InsideOptions {
   readonly presence: Presence
   readonly primary?: Speaker
+  /** Answers reviews; the request for a summary is answered for it. */
   readonly reviewer?: Speaker
   /** More of the plugin's configuration. */
   readonly config?: object
@@ -30,13 +31,25 @@ const silence: Speaker = () => ({ kind: 'nothing' })
 
 export async function createInside({ presence, primary = silence, reviewer = silence, config }: InsideOptions): Promise<Inside> {
   const loop = await createLoop({ fs: true, script: { primary: () => { throw new Error('the scripted provider is not used here') } } })
-  loop.ctx.llm.registerAdapter([PROVIDER], new FastAdapter({ primary, reviewer }))
+  loop.ctx.llm.registerAdapter([PROVIDER], new FastAdapter({ primary, reviewer: summingUp(reviewer) }))
   const plugin = presence === 'absent' ? undefined
     : await loop.mount(await loadPlugin(), { enabled: presence === 'on', provider: PROVIDER, model: 'reviewer', ...config })
   return {
     loop, plugin,
     agent: () => loop.agent({ provider: PROVIDER, model: 'primary' }),
     [Symbol.asyncDispose]: () => loop.dispose(),
+  }
+}
+
+/** What every reviewer answers that is asked to sum up its conversation; its speaker is not asked. */
+const SUMMARY = 'The agent reads its notes one after the other.\n'.repeat(40)
+const SUMMARY_ASKED = 'Your conversation has grown long'
+
+function summingUp(reviewer: Speaker): Speaker {
+  return (options) => {
+    const [block] = options.messages.at(-1)?.content ?? []
+    const isSummary = block?.type === 'text' && block.text.startsWith(SUMMARY_ASKED)
+    return isSummary ? { kind: 'text', text: SUMMARY } : reviewer(options)
   }
 }
 

@@ -1,7 +1,6 @@
 // One measurement of memory in a process of its own: `node memory-child.ts <sessions|updates> <absent|on>`. Prints JSON.
 
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { Message } from '@deepseek-ai/dsh-llm'
 import { appendStep, createInside, openTurn, type Inside, type Presence } from './inside.ts'
 import { collectGarbage } from './measure.ts'
 
@@ -66,8 +65,7 @@ async function createCounted(presence: Presence): Promise<{ inside: Inside, when
   let asked = 0
   const inside = await createInside({
     presence,
-    reviewer: ({ messages }) => {
-      if (isSummaryRequest(messages)) return { kind: 'text', text: SUMMARY }
+    reviewer: () => {
       asked += 1
       return { kind: 'nothing' }
     },
@@ -80,14 +78,6 @@ async function createCounted(presence: Presence): Promise<{ inside: Inside, when
     await inside.loop.settle()
   }
   return { inside, whenReviewed }
-}
-
-/** What a reviewer answers that is asked to sum up. */
-const SUMMARY = 'The agent reads its notes one after the other.\n'.repeat(40)
-
-function isSummaryRequest(messages: readonly Message[]): boolean {
-  const [block] = messages.at(-1)?.content ?? []
-  return block?.type === 'text' && block.text.startsWith('Your conversation has grown long')
 }
 
 function heap(): number {
