@@ -91,11 +91,14 @@ export class Supervisor implements Keeper {
   private awaitSessions(): (() => void)[] {
     return [
       this.ctx.on('agent/created', ({ agent }) => {
-        if (!this.isWanted()) return
-        this.closeGone()
-        const session = this.of(agent)
-        this.listen()
-        this.shared.host.background(session.refresh())
+        // A throw in here is the end of the agent.
+        this.guarded(() => {
+          if (!this.isWanted()) return
+          this.closeGone()
+          const session = this.of(agent)
+          this.listen()
+          this.shared.host.background(session.refresh())
+        })
       }),
     ]
   }
@@ -139,7 +142,7 @@ export class Supervisor implements Keeper {
       }),
       ctx.on('agent/disposed', ({ agent }) => {
         const session = find(agent)
-        if (session?.agent === agent) this.close(session)
+        if (session?.agent === agent) this.guarded(() => this.close(session))
       }),
       ctx.on('llm/adapters-updated', () => {
         for (const session of this.sessions.values()) this.guarded(() => session.panel?.onAdapters())

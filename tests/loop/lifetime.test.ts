@@ -154,3 +154,15 @@ test('without the plugin the host has neither its command nor its setting, and a
   expect(await loop.command(agent, '/advisor status')).toBeUndefined()
   expect(loop.lastText(agent)).toBe('done')
 })
+
+test('a session that cannot be taken up, for a store of the host breaks its word, begins and goes on unreviewed', async () => {
+  const loop = await startLoop({})
+  loop.ctx.provide('sessionPersistence', { locate: () => { throw new Error('the store is gone') } } as never)
+  await loop.mount(advisor, REVIEWER)
+  const agent = await loop.agent()
+  await loop.prompt(agent, 'go')
+  await loop.settle()
+  expect(loop.requests.primary).toHaveLength(1)
+  expect(loop.logs.some(({ type, text }) => type === 'error' && text.includes('the store is gone'))).toBe(true)
+  await loop.close(agent)
+})
