@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts'
 import type { Finding, WaitingNote } from '../finding.ts'
 import type { Fold } from '../observe/fold.ts'
 import { rank } from '../severity.ts'
+import { errorMessage } from '../text.ts'
 import type { EmissionGuard } from './guard.ts'
 import { Immunity, type Completed } from './immunity.ts'
 import { Inbox, type Item } from './inbox.ts'
@@ -325,7 +326,8 @@ export class Delivery {
     for (const note of notes) this.inbox.move(note, { kind: 'steered', message: message.id })
     try {
       agent.steer(message)
-    } catch {
+    } catch (error) {
+      this.port.debug(`the agent could not take a message: ${errorMessage(error)}`)
       for (const note of notes) this.keep(note, 'the agent could not take it')
       this.sent.delete(message.id)
       return
