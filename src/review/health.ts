@@ -24,6 +24,8 @@ export interface HealthPort {
 
 /** Drops in a row from which on only every 2nd, 4th, … 32nd update is tried. */
 const COOLING_DROPS = 3
+/** A reviewer that fails, recovers and fails again is told of no more often than this. */
+const TELL_AGAIN_MS = 10 * 60_000
 /** Replies thrown away after which the user hears of it. */
 const QUARANTINES_TOLD = 2
 
@@ -38,6 +40,8 @@ export class Health {
   private cooling = 0
   private quarantines = 0
   private toldNoModel = false
+  /** When the user was last told that batches are lost. */
+  private toldFailing = -Infinity
   /** The model that was configured when the reviewer stopped or lost a batch: only another one is a new chance. */
   private stoppedAt = ''
 
@@ -68,6 +72,7 @@ export class Health {
     this.lost = 0
     this.cooling = 0
     this.stoppedAt = ''
+    this.toldFailing = -Infinity
   }
 
   /** Whether `route`, the model now configured, is a chance it has not had. */
@@ -90,8 +95,15 @@ export class Health {
     this.lost += 1
     this.stoppedAt = route
     this.failing(reason)
-    if (this.lost === 1) this.port.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
+    if (this.lost === 1) this.tellFailing(reason)
     if (this.lost >= COOLING_DROPS) this.cooling = Math.min(BACKLOG_LIMIT, 2 ** (this.lost - COOLING_DROPS + 1))
+  }
+
+  private tellFailing(reason: string): void {
+    const now = this.port.clock.now()
+    if (Math.abs(now - this.toldFailing) < TELL_AGAIN_MS) return
+    this.toldFailing = now
+    this.port.tell(`failing: ${reason}; updates go unreviewed until it recovers`)
   }
 
   /** A whole reply was thrown away. */

@@ -41,12 +41,30 @@ describe('batches lost in a row', () => {
     expect(waits).toEqual([1, 1, 2, 4, 8, 16, 32, 32, 32])
   })
 
-  test('are over with the first success, and the next trouble is told again', () => {
+  test('are over with the first success', () => {
     for (const _ of [1, 2, 3, 4]) health.lose('no', ROUTE)
     health.succeeded()
     expect(health).toMatchObject({ state: { kind: 'running' }, lost: 0, lagging: false })
+  })
+
+  test('with successes between them are one line in ten minutes', () => {
+    for (let minute = 0; minute < 25; minute += 1) {
+      now = 1_000_000 + minute * 60_000
+      health.lose('no', ROUTE)
+      expect(health.state.kind).toBe('failing')
+      health.succeeded()
+    }
+    expect(told).toHaveLength(3)
+  })
+
+  test('are told again after the user has given it another chance, and when the clock is set back', () => {
     health.lose('no', ROUTE)
-    expect(told).toHaveLength(2)
+    health.resume()
+    health.lose('no', ROUTE)
+    health.succeeded()
+    now -= 3_600_000
+    health.lose('no', ROUTE)
+    expect(told).toHaveLength(3)
   })
 })
 
