@@ -40,7 +40,7 @@ export async function copy(text: string, clipboard: Clipboard): Promise<string |
 /** Whether a tool took the whole text. Some go on in the background, so that only their first exit counts. */
 function feed(command: string, args: readonly string[], text: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: COPY_MS })
+    const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: COPY_MS, killSignal: 'SIGKILL' })
     child.on('error', () => resolve(false))
     child.on('exit', code => resolve(code === 0))
     child.stdin.on('error', () => resolve(false))

@@ -112,7 +112,8 @@ function oneLine(text: string): string {
 
 /** A text in a fence that nothing in it can close. */
 function fence(text: string, language = ''): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  let longest = 2
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const marks = '`'.repeat(longest + 1)
   return `${marks}${language}\n${text}\n${marks}`
 }
