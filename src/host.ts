@@ -116,7 +116,12 @@ function toStderr(text: string): void {
 /** Path of a session's own log, where the host keeps it in a file. */
 export function sessionLog(ctx: Context, { session }: Agent): string | undefined {
   const store = ctx.get('sessionPersistence') as SessionStore | undefined
-  return store?.locate(session.header)?.path
+  try {
+    return store?.locate(session.header)?.path
+  } catch {
+    // A session whose place nobody knows is reviewed all the same.
+    return undefined
+  }
 }
 
 /** The part of the host's session store that is used; one in a database locates nothing. */

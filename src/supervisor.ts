@@ -51,7 +51,7 @@ export class Supervisor implements Keeper {
   async refresh(): Promise<void> {
     const wanted = this.isWanted()
     this.shared.host.whenSettled(() => this.tellInvalid())
-    if (wanted) for (const agent of this.ctx.agents.list()) this.of(agent)
+    if (wanted) for (const agent of this.ctx.agents.list()) this.guarded(() => this.of(agent))
     this.awaiting.set(wanted)
     this.closeGone()
     this.listen()
