@@ -116,12 +116,7 @@ function toStderr(text: string): void {
 /** Path of a session's own log, where the host keeps it in a file. */
 export function sessionLog(ctx: Context, { session }: Agent): string | undefined {
   const store = ctx.get('sessionPersistence') as SessionStore | undefined
-  try {
-    return store?.locate(session.header)?.path
-  } catch {
-    // A session whose place nobody knows is reviewed all the same.
-    return undefined
-  }
+  return store?.locate(session.header)?.path
 }
 
 /** The part of the host's session store that is used; one in a database locates nothing. */
