@@ -108,11 +108,6 @@ export class AdvisedSession {
     return { notes: this.delivery.unheld(), guard: this.guard, override: this.override, wishes: this.advisors.wished, written: this.write() }
   }
 
-  private async write(): Promise<void> {
-    await this.stop().catch((error: unknown) => { this.shared.host.report(error) })
-    await this.record.dispose()
-  }
-
   /** The reviewers; none while switched off. */
   get panel(): Panel | undefined {
     return this.live
@@ -295,6 +290,11 @@ export class AdvisedSession {
       looked: () => advisors.looked,
       tell: line => keeper.tellOnce(line),
     })
+  }
+
+  private async write(): Promise<void> {
+    await this.stop().catch((error: unknown) => { this.shared.host.report(error) })
+    await this.record.dispose()
   }
 
   /** What one reviewer works with. Its advisor's entry may change while it does. */

@@ -54,6 +54,8 @@ export class SessionRecord {
   private readonly usefulness = new Map<string, Usefulness>()
   /** By note, what it names, while it is open whether the agent acts on it. */
   private readonly pursuits = new Map<number, { readonly note: RecordedNote, readonly slugs: readonly string[], readonly pursuit: Pursuit }>()
+  /** What the agent did and nobody has looked at, with the notes that it had read by then. */
+  private steps: { readonly notes: readonly number[], readonly entries: readonly Entry[], readonly isOver: boolean }[] = []
 
   constructor(port: SessionRecordPort) {
     this.port = port
@@ -72,8 +74,9 @@ export class SessionRecord {
     await Promise.all([...this.restoring.values(), this.port.parent?.restored()])
   }
 
-  /** Count in what was written down by now, by other processes on the same session too. Never rejects. */
+  /** Count in what was done and written down by now, by other processes on the same session too. Never rejects. */
   async reread(): Promise<void> {
+    this.judgeSteps()
     await this.restored()
     await Promise.all([...this.journals].map(([slug, journal]) => this.read(slug, journal)))
   }
@@ -113,12 +116,10 @@ export class SessionRecord {
 
   /** What the agent did in one update, held against the notes it has read. @param isOver - its turn ended with it. */
   observe(entries: readonly Entry[], isOver: boolean): void {
-    for (const [id, { note, slugs, pursuit }] of this.pursuits) {
-      const outcome = judgeStep(pursuit, entries, isOver)
-      if (outcome.kind === 'open') this.pursuits.set(id, { note, slugs, pursuit: outcome.pursuit })
-      else this.pursuits.delete(id)
-      if (outcome.kind === 'touched' || outcome.kind === 'ignored') this.judged(note, slugs, outcome.kind)
-    }
+    if (this.pursuits.size === 0) return
+    this.steps.push({ notes: [...this.pursuits.keys()], entries, isOver })
+    // To read through a large change takes longer than the agent should wait for.
+    if (this.steps.length === 1) setImmediate(() => { this.judgeSteps() })
   }
 
   /** What became of a note, or what the user thinks of it. */
@@ -168,7 +169,24 @@ export class SessionRecord {
 
   /** Write what waits, 2 s at most. What is spent here stays with the parent. */
   async dispose(): Promise<void> {
+    this.judgeSteps()
     await Promise.all([...this.journals.values()].map(journal => journal.dispose()))
+  }
+
+  private judgeSteps(): void {
+    const { steps } = this
+    this.steps = []
+    for (const { notes, entries, isOver } of steps) for (const id of notes) this.judgeStep(id, entries, isOver)
+  }
+
+  private judgeStep(id: number, entries: readonly Entry[], isOver: boolean): void {
+    const open = this.pursuits.get(id)
+    if (open === undefined) return
+    const { note, slugs, pursuit } = open
+    const outcome = judgeStep(pursuit, entries, isOver)
+    if (outcome.kind === 'open') this.pursuits.set(id, { note, slugs, pursuit: outcome.pursuit })
+    else this.pursuits.delete(id)
+    if (outcome.kind === 'touched' || outcome.kind === 'ignored') this.judged(note, slugs, outcome.kind)
   }
 
   private journal(slug: string): Journal {
