@@ -7,6 +7,7 @@ import { indentFraming } from '../observe/markdown.ts'
 import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
 import type { BudgetVerdict } from '../record/budget.ts'
+import type { ReviewRecord } from '../record/journal.ts'
 import type { Tally } from '../record/ledger.ts'
 import type { Backlog } from './backlog.ts'
 import { composeBatch, lengthOf, type Batch } from './batch.ts'
@@ -153,7 +154,7 @@ export class Chat {
       if (signal.aborted) return this.breakOff(inquiry, { kind: 'aborted', usage: undefined })
       if (end !== undefined || !this.stands(inquiry)) {
         this.count(end, inquiry, result.cut)
-        this.port.onReviewed(this.minutes.take(inquiry, inquiry.advised ? 'advice' : end === 'advice' || end === undefined ? 'silent' : end, this.port.clock.now()))
+        this.write(this.minutes.take(inquiry, inquiry.advised ? 'advice' : end === 'advice' || end === undefined ? 'silent' : end, this.port.clock.now()))
         if (this.stands(inquiry)) this.settle(inquiry, backlog)
         return { kind: 'reviewed' }
       }
@@ -162,9 +163,13 @@ export class Chat {
 
   /** A review ends without a verdict; it may go on later. */
   private breakOff(inquiry: Inquiry, end: Exclude<ReviewEnd, { kind: 'reviewed' | 'nothing' }>): ReviewEnd {
-    const record = this.minutes.breakOff(inquiry, end, this.port.clock.now(), text => this.veil.text(text))
-    if (record !== undefined) this.port.onReviewed(record)
+    this.write(this.minutes.breakOff(inquiry, end, this.port.clock.now(), text => this.veil.text(text)))
     return end
+  }
+
+  /** What was shown has its secrets replaced; a reply may hold some that were not. */
+  private write(record: ReviewRecord | undefined): void {
+    if (record !== undefined) this.port.onReviewed({ ...record, replies: this.veil.value(record.replies), notes: this.veil.value(record.notes) })
   }
 
   /** Whether the conversation that a review began in is still the same. */

@@ -243,6 +243,17 @@ describe('a reset', () => {
   })
 })
 
+test('what is written down of a reply has its secrets replaced, whoever said them first', async () => {
+  talk.hider = new Redactor({ patterns: ['hunter\\d'], known: [] })
+  talk.work('one')
+  await talk.review({ text: 'The password is hunter2.', calls: [['advise', { note: 'The password hunter2 stands in a.ts.' }], ['read', { path: 'hunter2.ts' }]] }, OK)
+  expect(talk.reviewed).toHaveLength(1)
+  const [{ end, model, replies } = {}] = talk.reviewed
+  expect([end, model, replies?.length]).toEqual(['advice', 'p/m', 2])
+  expect(JSON.stringify(replies)).not.toContain('hunter2')
+  expect(JSON.stringify(replies)).toContain('[secret 1: custom]')
+})
+
 test('a review that is given up while a file is read for its proof says nothing', async () => {
   talk.work('one')
   talk.readFile = async () => {
