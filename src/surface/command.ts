@@ -64,12 +64,21 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 /** Register the command where the host has a command service; elsewhere do nothing. */
 export function registerCommand(ctx: Context, supervisor: Supervisor, clock: Clock, tell: (text: string) => void): void {
   ctx.inject(['commands'], (commandsCtx) => {
+    let isGone = false
+    commandsCtx.effect(() => () => { isGone = true }, 'advisor.command()')
     try {
       commandsCtx.commands.register({
         name: 'advisor',
         description: 'A second model that reviews this session',
         input: { hint: Object.keys(SUBCOMMANDS).join('|') },
-        handler: ({ agent, rawInput, signal }) => run(rawInput.trim(), { session: supervisor.of(agent), supervisor, clock, ctx: commandsCtx, signal }),
+        handler: async ({ agent, rawInput, signal }) => {
+          try {
+            return await run(rawInput.trim(), { session: supervisor.of(agent), supervisor, clock, ctx: commandsCtx, signal })
+          } catch (error) {
+            if (isGone) return failure('The advisor was loaded anew while this command ran; give it again.')
+            throw error
+          }
+        },
       })
     } catch (error) {
       tell(`/advisor belongs to another plugin (${errorMessage(error)}); reviews go on, without commands`)

@@ -35,6 +35,13 @@ test('`on` switches on what the configuration left off, `off` takes it back, and
   expect(scene.loop.ctx.settings.get(settingsNamespace('advisor'))).toMatchObject({ enabled: false })
 })
 
+test.each(['check', 'untrust'])('`%s` that runs while the plugin is loaded anew says so', async (words) => {
+  const scene = await startScene(quiet)
+  const said = scene.advisor(words)
+  await scene.fiber.dispose()
+  expect(await said).toBe('The advisor was loaded anew while this command ran; give it again.')
+})
+
 test('letter case and space around the words do not matter', async () => {
   const scene = await startScene(quiet)
   expect(await scene.advisor('  OFF  ')).toBe('Advisor off for this session.')
