@@ -63,18 +63,24 @@ test('the end of a turn says nothing that could be secret', () => {
 
 describe('a text of many megabytes', () => {
   const long = (middle = 'x') => `start ${TOKEN} ${`${middle} = 1; token: y${middle}9Zq8Lw7Rt\n`.repeat(500_000)} ${TOKEN} end`
-  /** Searching all of one of these takes seconds. */
-  const SOON_MS = 1_000
+  /** Searching all of one of these takes seconds. Processor time. */
+  const SOON_MS = 1_500
+  const timeOf = (work: () => Entry): { entry: Entry, ms: number } => {
+    const before = process.threadCpuUsage()
+    const entry = work()
+    const { user, system } = process.threadCpuUsage(before)
+    return { entry, ms: (user + system) / 1_000 }
+  }
 
   test('is looked through where it can be shown, at both of its ends, and keeps its length', () => {
-    const begun = performance.now()
-    const entry = hideEntry(tool({ output: long() }), hider())
-    expect(performance.now() - begun).toBeLessThan(SOON_MS)
+    const output = long()
+    const { entry, ms } = timeOf(() => hideEntry(tool({ output }), hider()))
+    expect(ms).toBeLessThan(SOON_MS)
     if (entry.kind !== 'tool') throw new Error('another entry')
     expect(entry.output.slice(0, 100)).toMatch(/^start \[secret \d+: github-token\] x/)
     expect(entry.output.slice(-100)).toMatch(/\[secret \d+: github-token\] end$/)
     expect(entry.output.includes(TOKEN)).toBe(false)
-    expect(Math.abs(entry.output.length - long().length)).toBeLessThan(END_TO_END)
+    expect(Math.abs(entry.output.length - output.length)).toBeLessThan(END_TO_END)
     expect(entry.output.slice(END_TO_END, -END_TO_END).includes('token')).toBe(false)
   })
 
@@ -84,9 +90,9 @@ describe('a text of many megabytes', () => {
   })
 
   test('is found in an argument too, beside shorter ones', () => {
-    const begun = performance.now()
-    const entry = hideEntry(tool({ name: 'write', args: JSON.stringify({ file_path: `a-${TOKEN}.ts`, password: 'hunter2-Zq9xW8', content: long() }) }), hider())
-    expect(performance.now() - begun).toBeLessThan(SOON_MS)
+    const args = JSON.stringify({ file_path: `a-${TOKEN}.ts`, password: 'hunter2-Zq9xW8', content: long() })
+    const { entry, ms } = timeOf(() => hideEntry(tool({ name: 'write', args }), hider()))
+    expect(ms).toBeLessThan(SOON_MS)
     if (entry.kind !== 'tool') throw new Error('another entry')
     const { file_path: path, password, content } = JSON.parse(entry.args) as Record<string, string>
     expect([path, password]).toEqual([expect.stringMatching(/^a-\[secret \d+: github-token\]\.ts$/), expect.stringMatching(/^\[secret \d+: [a-z-]+\]$/)])
