@@ -44,12 +44,13 @@ export function outsidePlaceholders(text: string, found: readonly Found[]): read
   return found.flatMap((place) => {
     const within = placeholders.filter(({ start, end }) => start < place.end && end > place.start)
     if (within.length === 0) return [place]
-    if (place.kind !== 'private-key') return []
     const { value: _, ...rest } = place
     return [...within, { start: place.end, end: place.end }]
       .map(({ start }, index) => ({ ...rest, start: index === 0 ? place.start : within[index - 1]!.end, end: start }))
-      .filter(({ start, end }) => end - start >= LEAST_KEY_PART)
+      .filter(({ start, end }) => end - start >= (place.kind === 'private-key' ? LEAST_KEY_PART : LEAST_PART))
   })
 }
 
 const LEAST_KEY_PART = 16
+/** Beside a placeholder nothing shorter is a secret: the rest of one that was replaced, or punctuation. */
+export const LEAST_PART = 6

@@ -1,6 +1,8 @@
 // What a value looks like by itself: a word, an example, a reference to something, or random characters.
 // It knows nothing of where the value stands.
 
+import { LEAST_PART, PLACEHOLDER } from './found.ts'
+
 /** A value of which no more than this is looked at. */
 const LOOKED_AT = 400
 
@@ -28,7 +30,10 @@ const NAMED_VALUES = new Set([
 /** Whether a value stands in a secret's place but is none: an example, a reference, a mask, a word of the language. */
 export function isStandIn(value: string): boolean {
   const looked = value.slice(0, LOOKED_AT)
-  return NAMED_VALUES.has(looked.toLowerCase()) || STAND_IN.test(looked) || REFERENCE.test(looked) || looked.includes('[secret ')
+  // A placeholder is no secret, but anybody can write one beside a secret.
+  const rest = looked.replace(PLACEHOLDER, '')
+  if (rest !== looked) return rest.length < LEAST_PART || isStandIn(rest)
+  return NAMED_VALUES.has(looked.toLowerCase()) || STAND_IN.test(looked) || REFERENCE.test(looked)
 }
 
 /** Whether a text that was found by its own form is the form's example and no secret. */

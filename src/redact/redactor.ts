@@ -3,6 +3,7 @@
 
 import { GLUES, join, split } from './borders.ts'
 import { merged, outsidePlaceholders, type Found } from './found.ts'
+import { searchAround } from './around.ts'
 import { replaceInside } from './inside.ts'
 import { Memory } from './memory.ts'
 import { compilePattern, findPattern, patternFault } from './patterns.ts'
@@ -79,7 +80,7 @@ export class Redactor {
 
   private find(text: string): Found[] {
     if (text.length < LEAST) return []
-    const found = search(text)
+    const found = [...search(text), ...searchAround(text)]
     this.memory.find(text, one => void found.push(one))
     for (const pattern of this.patterns) findPattern(pattern, text, one => void found.push(one))
     return found

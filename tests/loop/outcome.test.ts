@@ -28,7 +28,7 @@ describe('a note that the agent has read', () => {
   test.each<[string, Reply]>([
     ['the file it names', tool('edit', { file_path: 'src/old/main.ts' })],
     ['a name that it quotes', tool('bash', { command: 'grep -rn parseAll .' })],
-    ['the file, with the folder it works in before it', tool('edit', { file_path: '/work/shop/src/old/main.ts' })],
+    ['the file, with the folder it works in before it', tool('edit', { file_path: '/repo/shop/src/old/main.ts' })],
     ['it in the second of two calls', calls(call('read', { file_path: 'x.txt' }), call('edit', { file_path: 'src/old/main.ts' }))],
   ])('is acted on when the next step touches %s', async (_, reply) => {
     const { scene } = await delivered(NOTE)

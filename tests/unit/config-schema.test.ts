@@ -88,7 +88,7 @@ describe.each(CHOICES)('%s', (key, allowed, refused) => {
 
 /** Lists of texts: the key, and a list that fits. */
 const LISTS = [
-  ['fallbacks', ['p/m', ' q/n:high ', 'openrouter/anthropic/claude:low']], ['tools', ['read', 'bash', 'mcp__db__query']], ['redactPatterns', ['ACME-\\d+', '(?i)customer-[a-z0-9]{4}']], ['trustedWorkspaces', ['/work/shop', 'C:\\shop']],
+  ['fallbacks', ['p/m', ' q/n:high ', 'openrouter/vendor/large:low']], ['tools', ['read', 'bash', 'mcp__db__query']], ['redactPatterns', ['ACME-\\d+', '(?i)customer-[a-z0-9]{4}']], ['trustedWorkspaces', ['/work/shop', 'C:\\shop']],
 ] as const
 
 describe.each(LISTS)('%s', (key, list) => {
@@ -103,7 +103,7 @@ describe.each(LISTS)('%s', (key, list) => {
 })
 
 describe('longContextModel', () => {
-  test.each(['', '  ', 'p/m', 'p/m:high', ' p/m ', 'openrouter/anthropic/claude:low'])('takes %j', (value) => {
+  test.each(['', '  ', 'p/m', 'p/m:high', ' p/m ', 'openrouter/vendor/large:low'])('takes %j', (value) => {
     expect(parse({ longContextModel: value }).longContextModel).toBe(value)
   })
 

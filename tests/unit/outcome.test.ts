@@ -32,7 +32,7 @@ describe('what a note names', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['src/a.ts swallows the error', ['src/a.ts'], []],
     ['See `./src/a.ts:42`, it throws.', ['src/a.ts'], []],
-    ['`C:\\work\\a.ts` is left open', ['C:/work/a.ts'], []],
+    ['`C:\\repo\\a.ts` is left open', ['C:/repo/a.ts'], []],
     ['parseDate() returns null (see foo_bar)', [], ['parseDate', 'foo_bar']],
     ['run `npm test -- --ci` first', [], ['npm test -- --ci']],
     ['config.ts sets "timeout" to 0', ['config.ts'], ['timeout', 'config.ts']],
@@ -54,10 +54,10 @@ describe('what a note names', () => {
 
 describe('a step touches it', () => {
   test.each<[string, string, Entry]>([
-    ['reads the file', 'src/a.ts is wrong', tool({ file_path: '/work/p/src/a.ts' })],
-    ['names the file by less of its path', '/work/p/src/a.ts is wrong', tool({ command: 'cat src/a.ts' })],
+    ['reads the file', 'src/a.ts is wrong', tool({ file_path: '/repo/p/src/a.ts' })],
+    ['names the file by less of its path', '/repo/p/src/a.ts is wrong', tool({ command: 'cat src/a.ts' })],
     ['names it the Windows way', 'src/a.ts is wrong', tool({ file_path: 'C:\\p\\src\\a.ts' })],
-    ['changes the file', 'src/a.ts is wrong', tool({}, { diffs: [{ path: '/work/src/a.ts', oldText: null, newText: '' }] })],
+    ['changes the file', 'src/a.ts is wrong', tool({}, { diffs: [{ path: '/repo/src/a.ts', oldText: null, newText: '' }] })],
     ['changes what uses the name', 'parseDate() is wrong', tool({}, { diffs: [{ path: 'x', oldText: 'a', newText: 'b\nparseDate(c)' }] })],
     ['has the name behind a line break', '`fooBar` is wrong', tool({ new_string: 'x\nfooBar' })],
     ['runs the quoted command, spaced otherwise', 'run `npm  test`', tool({ command: 'cd p && npm test' })],

@@ -23,10 +23,11 @@ test.each(repeated)('a quarter of a million characters of %j are done in bounded
   expect(timeOf(piece.repeat(Math.ceil(LENGTH / piece.length)).slice(0, LENGTH))).toBeLessThan(MOST_MS)
 })
 
+// Beside placeholders it is searched twice, which is still bounded.
 test('a million characters of all of them in turn are done in bounded time, a million on one line too', () => {
   const mixed = repeated.map(piece => piece.repeat(Math.ceil(4 * LENGTH / repeated.length / piece.length))).join('')
-  expect(timeOf(mixed)).toBeLessThan(4 * MOST_MS)
-  expect(timeOf(mixed.replaceAll('\n', ''))).toBeLessThan(4 * MOST_MS)
+  expect(timeOf(mixed)).toBeLessThan(8 * MOST_MS)
+  expect(timeOf(mixed.replaceAll('\n', ''))).toBeLessThan(8 * MOST_MS)
 })
 
 function timeOf(text: string): number {
@@ -56,3 +57,13 @@ function codeFiles(folder: string): string[] {
     .filter(entry => entry.isFile() && /\.(?:[cm]?[jt]s|json|md)$/.test(entry.name))
     .map(entry => join(entry.parentPath, entry.name))
 }
+
+test.each([
+  'PASSWORD=hunter2Zq9xW8vT[secret 9: a]', 'PASSWORD=[secret 9: a]hunter2Zq9xW8vT', 'DB_PASSWORD="[secret 1: password]hunter2Zq9xW8vT"',
+  'postgres://root:hunter2Zq9xW8vT[secret 9: a]@db/shop', 'PASSWORD=hunter2Zq9xW8vT [secret 9: a]', 'PASSWORD=hunter2[secret 9: a]Zq9xW8vT',
+])('a placeholder that somebody writes beside a secret does not protect it: %s', (text) => {
+  const redactor = new Redactor({ patterns: [], known: [] })
+  const once = redactor.text(text)
+  expect(once).not.toMatch(/hunter2|Zq9xW8vT/)
+  expect(redactor.text(once)).toBe(once)
+})
