@@ -57,6 +57,11 @@ export class Bookkeeper {
     return verdict
   }
 
+  /** Wait until a call fits beside those under way; see {@link SessionRecord.reserve}. */
+  reserve(route: Route, tokens: number, signal: AbortSignal): Promise<() => void> {
+    return this.port.record.reserve(this.port.budget(), routeKey(route), tokens, signal)
+  }
+
   private slugsOf({ advisors }: Note): readonly string[] {
     return advisors.length === 0 ? [''] : advisors.map(name => this.port.advisors.named(name)?.slug ?? slugOf(name))
   }

@@ -68,7 +68,7 @@ function mount(ctx: Context, config: Config): void {
   const trust = new TrustStore(places.dshHome)
   let stored = (): ConfigSource => ({ kind: 'value', value: config })
   const supervisor = new Supervisor(ctx, {
-    llm: ctx.llm, clock: systemClock, host,
+    llm: ctx.llm, clock: systemClock, host, trust,
     source: () => withEnvironment(stored(), process.env[ENVIRONMENT_KEY]),
     record: (agent, parent, after) => new SessionRecord({
       folder: recordFolder(sessionLog(ctx, agent), places.dshHome, agent.id), clock: systemClock, day, parent, after,

@@ -321,6 +321,7 @@ export class AdvisedSession {
         const notes = delivery.offer(findings, { advisor: seat.advisor.name, update, review, others: seat.othersDone() })
         return this.bookkeeper.given(notes, slug)
       },
+      reserve: (route, tokens, signal) => this.bookkeeper.reserve(route, tokens, signal),
       mayCall: (route, tokens) => this.bookkeeper.mayCall(route, tokens),
       onReviewed: (record) => {
         const useless = this.record.review(slug, record)

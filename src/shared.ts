@@ -8,6 +8,7 @@ import type { SessionRecord } from './record/session-record.ts'
 import type { ModelService } from './review/call.ts'
 import type { Toolbox } from './review/tools/toolbox.ts'
 import type { Roster } from './roster/advisor.ts'
+import type { TrustStore } from './roster/trust.ts'
 import type { AdvisedSession } from './session.ts'
 
 /** What all sessions of a host share. */
@@ -26,6 +27,8 @@ export interface Shared {
   secrets(): Promise<readonly string[]>
   /** What the reviewers of an agent look with. */
   toolbox(agent: Agent): Toolbox
+  /** What the user trusted, one for the host: its changes go one after the other. */
+  readonly trust: TrustStore
   /** Reads the WATCHDOG files of one working folder, again on each call; `trusted` is `trustedWorkspaces`. Never rejects. */
   rosterReader(cwd: string | undefined): { read(trusted: readonly string[]): Promise<Roster> }
 }

@@ -5,6 +5,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { resolveAdvisorConfig } from './config/resolve.ts'
 import { AdvisedSession, type Remains } from './session.ts'
+import type { TrustStore } from './roster/trust.ts'
 import type { Keeper, Shared } from './shared.ts'
 
 /** Closed sessions that are remembered. */
@@ -34,6 +35,11 @@ export class Supervisor implements Keeper {
     this.shared = shared
     this.left = remainsOf(ctx.root)
     ctx.effect(() => () => this.dispose(), 'advisor.sessions()')
+  }
+
+  /** What the user trusted. */
+  get trust(): TrustStore {
+    return this.shared.trust
   }
 
   /** The session of an agent, taken up on first use. */

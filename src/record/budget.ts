@@ -91,6 +91,11 @@ export class SessionBudget {
     return verdict
   }
 
+  /** Whether one more call is within it; says and remembers nothing. */
+  fits(budget: Budget, spent: ModelTotals, next: Estimate): boolean {
+    return judge(this.limitsOf(budget), spent, next).kind === 'fine'
+  }
+
   /** How much of it is spent, in words; undefined when nothing is bounded. */
   describe(budget: Budget, spent: ModelTotals): string | undefined {
     const { tokens, cost, costs } = this.limitsOf(budget)

@@ -7,13 +7,14 @@ import type { Clock } from '../clock.ts'
 import type { Entry } from '../observe/entry.ts'
 import type { Evidence } from '../finding.ts'
 import type { Severity } from '../severity.ts'
-import { SessionBudget, type Budget, type BudgetVerdict } from './budget.ts'
+import { SessionBudget, type Budget, type BudgetVerdict, type Estimate } from './budget.ts'
 import { Journal, SUBAGENTS, type ReviewRecord } from './journal.ts'
 import { inAll, Ledger, Sum, type Account, type Book } from './ledger.ts'
 import { judgeStep, pursue, type Pursuit } from './outcome.ts'
 import { costOf, priceOf, type Prices } from './prices.ts'
 import { readTotals } from './read-totals.ts'
-import { billOf, emptyTotals, sumOf, type NoteVerdict, type Totals } from './totals.ts'
+import { Reservations } from './reservations.ts'
+import { addBill, billOf, emptyTotals, sumOf, type NoteVerdict, type Totals } from './totals.ts'
 import { Usefulness, type Useless } from './usefulness.ts'
 
 export interface SessionRecordPort {
@@ -46,6 +47,7 @@ export class SessionRecord {
   readonly ledger: Ledger
   private readonly port: SessionRecordPort
   private readonly budget = new SessionBudget()
+  private readonly reservations = new Reservations()
   private readonly journals = new Map<string, Journal>()
   private readonly restoring = new Map<string, Promise<void>>()
   /** What its subagents did: in this process, and as it was written down before. */
@@ -147,12 +149,33 @@ export class SessionRecord {
 
   /** Whether one more call of `model` may be made, by a guess at its tokens. A subagent draws from the session it works for. */
   mayCall(budget: Budget, model: string, tokens: number): BudgetVerdict {
-    const { parent, prices, clock } = this.port
+    const { parent } = this.port
     if (parent !== undefined) return parent.mayCall(budget, model, tokens)
     if (budget.tokens === undefined && budget.cost === undefined) return { kind: 'fine' }
+    return this.budget.judge(budget, billOf(this.spent()), this.estimate(model, tokens))
+  }
+
+  /**
+   * Wait until a call fits into the budget beside those that are under way, which end by their own deadlines. Never rejects.
+   * @returns to be called when the call has ended and was charged.
+   */
+  async reserve(budget: Budget, model: string, tokens: number, signal: AbortSignal): Promise<() => void> {
+    const { parent } = this.port
+    if (parent !== undefined) return parent.reserve(budget, model, tokens, signal)
+    if (budget.tokens === undefined && budget.cost === undefined) return () => {}
+    const next = this.estimate(model, tokens)
+    return this.reservations.reserve(next, (reserved) => {
+      const spent = billOf(this.spent())
+      addBill(spent, reserved)
+      return this.budget.fits(budget, spent, next)
+    }, signal)
+  }
+
+  private estimate(model: string, tokens: number): Estimate {
+    const { prices, clock } = this.port
     const price = priceOf(model, prices(), clock.now())
     const usage = { input: tokens, output: REPLY_GUESS, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
-    return this.budget.judge(budget, billOf(this.spent()), { tokens: tokens + REPLY_GUESS, cost: price === undefined ? undefined : costOf(usage, price) })
+    return { tokens: tokens + REPLY_GUESS, cost: price === undefined ? undefined : costOf(usage, price) }
   }
 
   /** How much of a budget is spent, in words; undefined without one. */

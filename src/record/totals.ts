@@ -143,7 +143,7 @@ function modelOf({ models }: Totals, model: string): ModelTotals {
   return models[model]!
 }
 
-function addBill(to: ModelTotals, { calls, unreported, unpriced, tokens, cost }: ModelTotals): void {
+export function addBill(to: ModelTotals, { calls, unreported, unpriced, tokens, cost }: ModelTotals): void {
   to.calls += calls
   to.unreported += unreported
   to.unpriced += unpriced

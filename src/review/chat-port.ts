@@ -7,6 +7,7 @@ import type { Update } from '../observe/fold.ts'
 import type { Hider } from '../observe/hide.ts'
 import type { BudgetVerdict } from '../record/budget.ts'
 import type { JournalNote, ReviewRecord } from '../record/journal.ts'
+import type { CallResult } from './call.ts'
 import type { DeskPort } from './desk.ts'
 import type { Pinned } from './head.ts'
 import type { Route } from './model.ts'
@@ -36,6 +37,8 @@ export interface ChatPort extends DeskPort {
    * @param review - the same object for all replies of one review.
    */
   advise(findings: readonly Finding[], update: number, review: object): readonly JournalNote[]
+  /** Wait until a call fits into the budget beside those under way. Returns what has to be called when it was charged. */
+  reserve(route: Route, tokens: number, signal: AbortSignal): Promise<() => void>
   /** Whether another call may be made, by a guess at the tokens it will take. */
   mayCall(route: Route, tokens: number): BudgetVerdict
   /** A review, or an attempt at one, came to its end. */
@@ -44,3 +47,14 @@ export interface ChatPort extends DeskPort {
   onQuarantine(reason: string): void
   isContentFree(text: string): boolean
 }
+
+/** The budget does not allow another call. */
+export type Exhausted = Extract<BudgetVerdict, { kind: 'exhausted' }>
+
+/** How a review ended. */
+export type ReviewEnd =
+  | { readonly kind: 'reviewed' }
+  | Exhausted
+  /** There was nothing to show. */
+  | { readonly kind: 'nothing' }
+  | Exclude<CallResult, { kind: 'reply' }>

@@ -6,14 +6,13 @@ import { textOf } from '../observe/entry.ts'
 import { indentFraming } from '../observe/markdown.ts'
 import { Veil } from '../observe/hide.ts'
 import summaryRequest from '../prompts/summary.md'
-import type { BudgetVerdict } from '../record/budget.ts'
 import type { ReviewRecord } from '../record/journal.ts'
 import type { Tally } from '../record/ledger.ts'
 import type { Backlog } from './backlog.ts'
 import { composeBatch, lengthOf, type Batch } from './batch.ts'
 import { callModel, type CallOptions, type CallResult } from './call.ts'
 import { KnownCalls, UNCHANGED } from './calls.ts'
-import type { ChatPort } from './chat-port.ts'
+import type { ChatPort, Exhausted, ReviewEnd } from './chat-port.ts'
 import { Conversation, toMessages, type AnsweredCall } from './conversation.ts'
 import { Desk, type Setting } from './desk.ts'
 import { Seen } from './evidence.ts'
@@ -30,18 +29,7 @@ import { CALLS_KEPT, tidyReply } from './tidy.ts'
 import { planUpkeep, UPKEEP_STEPS, type UpkeepStep } from './upkeep.ts'
 import { weigh } from './weigh.ts'
 
-export type { ChatPort, Present } from './chat-port.ts'
-
-/** The budget does not allow another call. */
-export type Exhausted = Extract<BudgetVerdict, { kind: 'exhausted' }>
-
-/** How a review ended. */
-export type ReviewEnd =
-  | { readonly kind: 'reviewed' }
-  | Exhausted
-  /** There was nothing to show. */
-  | { readonly kind: 'nothing' }
-  | Exclude<CallResult, { kind: 'reply' }>
+export type { ChatPort, Exhausted, Present, ReviewEnd } from './chat-port.ts'
 
 /** Milliseconds after which a review may ask for no more. */
 const INQUIRY_MS = 120_000
@@ -357,10 +345,19 @@ export class Chat {
   }
 
   private async call(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult | Exhausted> {
-    // Whoever was switched off while it got ready asks nothing any more.
-    if (signal.aborted) return { kind: 'aborted', usage: undefined }
-    const allowed = this.port.mayCall(setting.route, this.meter.request(messages, setting))
-    if (allowed.kind === 'exhausted') return allowed
+    const tokens = this.meter.request(messages, setting)
+    const release = await this.port.reserve(setting.route, tokens, signal)
+    try {
+      // Whoever was switched off while it got ready asks nothing any more.
+      if (signal.aborted) return { kind: 'aborted', usage: undefined }
+      const allowed = this.port.mayCall(setting.route, tokens)
+      return allowed.kind === 'exhausted' ? allowed : await this.callAtOnce(setting, messages, signal)
+    } finally {
+      release()
+    }
+  }
+
+  private async callAtOnce(setting: Setting, messages: Message[], signal: AbortSignal): Promise<CallResult> {
     const sentAt = this.port.clock.now()
     this.account.count('calls')
     const result = await callModel(this.port.llm, setting.request(messages), this.callOptions(signal))

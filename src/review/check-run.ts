@@ -16,7 +16,7 @@ import { toolsOver } from './tools/told-files.ts'
 import type { Toolbox } from './tools/toolbox.ts'
 
 /** What a check takes from the session it is made in. */
-export interface CheckPort extends Pick<ChatPort, 'llm' | 'clock' | 'sessionId' | 'config' | 'brief' | 'hider' | 'mayCall' | 'isContentFree' | 'tell' | 'debug'> {
+export interface CheckPort extends Pick<ChatPort, 'llm' | 'clock' | 'sessionId' | 'config' | 'brief' | 'hider' | 'reserve' | 'mayCall' | 'isContentFree' | 'tell' | 'debug'> {
   /** The session's own; it only says what tools there are. */
   readonly tools: Pick<Toolbox, 'offer'>
 }
@@ -33,7 +33,7 @@ export async function runCheck(transcript: Transcript, port: CheckPort, tally: T
   const { cwd, task, files } = transcript
   const chat = new Chat({
     llm, clock: port.clock, sessionId: port.sessionId,
-    config: port.config, brief: port.brief, hider: port.hider, mayCall: port.mayCall,
+    config: port.config, brief: port.brief, hider: port.hider, reserve: port.reserve, mayCall: port.mayCall,
     isContentFree: port.isContentFree, tell: port.tell, debug: port.debug,
     route: () => routeOf(port.config()),
     tools: toolsOver(files, cwd, port.tools),

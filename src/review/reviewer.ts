@@ -13,7 +13,7 @@ import { configuredRoute } from './desk.ts'
 import { classifyFailure, describeFailure, type FailureHistory } from './failure.ts'
 import { Health, type ReviewerState } from './health.ts'
 import { routeKey, type Route } from './model.ts'
-import { Progress } from './progress.ts'
+import { Progress } from '../progress.ts'
 import { Routes, type Detour, type Trouble } from './routes.ts'
 
 export type { ReviewerState } from './health.ts'

@@ -69,6 +69,7 @@ async function checkOne(advisor: Advisor, { session, ctx, clock }: Call, signal:
     config: () => config,
     brief: () => ({ guidance: session.advisors.roster?.guidance ?? '', instructions: advisor.instructions }),
     hider: async () => hider,
+    reserve: (route, tokens, over) => session.record.reserve(config.budget, routeKey(route), tokens, over),
     mayCall(route, tokens) {
       const verdict = session.record.mayCall(config.budget, routeKey(route), tokens)
       if (verdict.kind === 'fine' && verdict.unchecked !== undefined) remarks.add(verdict.unchecked)

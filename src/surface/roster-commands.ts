@@ -6,7 +6,6 @@ import type { CommandResult } from '@deepseek-ai/dsh-commands'
 import { dshHome } from '../host.ts'
 import type { Roster } from '../roster/advisor.ts'
 import { NO_FILES } from '../roster/merge.ts'
-import { TrustStore } from '../roster/trust.ts'
 import { Dialog } from './ask.ts'
 import type { Call, Subcommand } from './command.ts'
 import { configText } from './config-text.ts'
@@ -46,7 +45,7 @@ function configuring(call: Call) {
 }
 
 function trusting(call: Call) {
-  return { ...common(call), trust: new TrustStore(dshHome(process.env)) }
+  return { ...common(call), trust: call.supervisor.trust }
 }
 
 function common(call: Call) {

@@ -213,3 +213,30 @@ test('a run whose budget is spent ends at once, and says what nobody reviewed', 
   await time.pass(1)
   expect(over).toBe(true)
 })
+
+test('advisors that review side by side do not spend the same tokens: a call waits for those under way and is judged by what they took', async () => {
+  const names = ['one', 'two', 'three', 'four']
+  const round = await startRound(names, roster(...names.map(name => entry(name))), { config: { budget: { tokens: 3_500 } } })
+  void round.scene.prompt('go')
+  await round.scene.step(0)
+  const asked = () => names.reduce((sum, name) => sum + round.reviews(name).length, 0)
+  expect(asked()).toBeGreaterThan(0)
+  expect(asked()).toBeLessThan(4)
+  for (let turn = 0; turn < 4; turn += 1) {
+    for (const name of names) round.hand(name).answer(0, billed(1_100))
+    await round.loop.settle()
+  }
+  expect(asked() * 1_100).toBeLessThanOrEqual(3_500)
+  expect((await round.scene.status()).Advisor).toMatch(/^budget_exhausted/)
+  expect(round.scene.told.filter(line => line.includes('budget_exhausted'))).toHaveLength(1)
+})
+
+test('a call that waits for others under way is given up with its advisor', async () => {
+  const round = await startRound(['one', 'two'], roster(entry('one'), entry('two')), { config: { budget: { tokens: 2_000 } } })
+  void round.scene.prompt('go')
+  await round.scene.step(0)
+  expect([round.reviews('one').length, round.reviews('two').length]).toEqual([1, 0])
+  expect(await round.scene.advisor('off')).toBe('Advisor off for this session.')
+  await round.loop.settle()
+  expect(round.reviews('two')).toHaveLength(0)
+})

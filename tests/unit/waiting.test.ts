@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { catchUp, catchUpThreshold, CATCH_UP_MS } from '../../src/deliver/catchup.ts'
 import { drain, unseenText } from '../../src/deliver/drain.ts'
 import type { Note } from '../../src/deliver/note.ts'
-import { Progress } from '../../src/review/progress.ts'
+import { Progress } from '../../src/progress.ts'
 import { HandClock, turns } from './support/clock.ts'
 
 let clock: HandClock

@@ -128,6 +128,7 @@ export class Talk {
       },
       config: () => this.config,
       route: () => routeOf(this.config),
+      reserve: async () => () => {},
       mayCall: () => ({ kind: 'fine' }),
       onReviewed: record => void this.reviewed.push(record),
       brief: () => ({ guidance: '', instructions: '' }),
