@@ -227,7 +227,8 @@ test('advisors that review side by side do not spend the same tokens: a call wai
     await round.loop.settle()
   }
   expect(asked() * 1_100).toBeLessThanOrEqual(3_500)
-  expect((await round.scene.status()).Advisor).toMatch(/^budget_exhausted/)
+  const lines = await Promise.all(names.map(name => round.line(name)))
+  expect(lines.filter(line => line.startsWith('budget_exhausted'))).toHaveLength(4 - asked())
   expect(round.scene.told.filter(line => line.includes('budget_exhausted'))).toHaveLength(1)
 })
 
